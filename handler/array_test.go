@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
@@ -49,8 +50,8 @@ func of(o handler.Outcome) string {
 	return strings.Join(names, " ")
 }
 
-// note returns what quarantine has written beside the only letter.
-func (w *world) note() quarantine.Note {
+// letter takes the only letter out of quarantine, and returns it with the note beside it.
+func (w *world) letter() (sqstypes.Message, quarantine.Note) {
 	w.t.Helper()
 	letters := w.quarantined()
 	if len(letters) != 1 {
@@ -60,7 +61,21 @@ func (w *world) note() quarantine.Note {
 	if !is {
 		w.t.Fatal("there is no note")
 	}
+	return letters[0], n
+}
+
+// note returns what quarantine has written beside the only letter.
+func (w *world) note() quarantine.Note {
+	w.t.Helper()
+	_, n := w.letter()
 	return n
+}
+
+// noteText returns the note beside the only letter as "verdict places: detail".
+func (w *world) noteText() string {
+	w.t.Helper()
+	n := w.note()
+	return n.Verdict + " " + strings.Join(n.Events, " ") + ": " + n.Detail
 }
 
 // Each event of an array gets the verdict that it would get alone. The message has one verdict, and
@@ -69,54 +84,43 @@ func TestIngestArrays(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		for name, c := range map[string]struct {
 			body    string
-			message event.Verdict
-			events  string
-			places  quarantine.Places
-			detail  string // of the note
+			message string // what becomes of it
+			note    string
 		}{
-			"all new":        {array(order("1", 1), order("2", 1)), event.Inserted, "Inserted Inserted", nil, ""},
-			"one event":      {array(order("1", 1)), event.Inserted, "Inserted", nil, ""},
-			"stored already": {array(order("there", 1), order("there", 1)), event.Duplicate, "Duplicate Duplicate", nil, ""},
-			"one is stored":  {array(order("there", 1), order("2", 1)), event.Inserted, "Duplicate Inserted", nil, ""},
-			"one event twice": {array(order("1", 1), order("2", 1), order("1", 1)), event.Inserted, "Inserted Inserted Duplicate", nil,
-				""},
-			"one id, two payloads": {array(order("1", 1), order("1", 2), order("2", 1)), event.Conflict, "Inserted Conflict Inserted",
-				quarantine.Places{"[1]"}, "event [1] of the message: another payload is stored under this key"},
-			"a conflict": {array(order("there", 2), order("2", 1)), event.Conflict, "Conflict Inserted", quarantine.Places{"[0]"},
-				"event [0] of the message: another payload is stored under this key"},
+			"all new":         {array(order("1", 1), order("2", 1)), "Inserted(Inserted Inserted)", ""},
+			"one event":       {array(order("1", 1)), "Inserted(Inserted)", ""},
+			"stored already":  {array(order("there", 1), order("there", 1)), "Duplicate(Duplicate Duplicate)", ""},
+			"one is stored":   {array(order("there", 1), order("2", 1)), "Inserted(Duplicate Inserted)", ""},
+			"one event twice": {array(order("1", 1), order("2", 1), order("1", 1)), "Inserted(Inserted Inserted Duplicate)", ""},
+			"one id, two payloads": {array(order("1", 1), order("1", 2), order("2", 1)), "Conflict(Inserted Conflict Inserted): digest-differs",
+				"Conflict [1]: event [1] of the message: another payload is stored under this key"},
+			"a conflict": {array(order("there", 2), order("2", 1)), "Conflict(Conflict Inserted): digest-differs",
+				"Conflict [0]: event [0] of the message: another payload is stored under this key"},
 			"several that are bad": {array(order("1", 1), `{"type":"order"}`, order("2", 1), order("there", 2), `{"type":"x"}`),
-				event.Poison, "Inserted Poison Inserted Conflict Poison", quarantine.Places{"[1]", "[3]", "[4]"},
-				"event [1] of the message: at: field at is missing"},
-			"not objects": {array(order("1", 1), `null`, `1`, `"x"`), event.Poison, "Inserted Poison Poison Poison",
-				quarantine.Places{"[1]", "[2]", "[3]"}, "event [1] of the message: it is null; a payload must be a JSON object"},
-			"an array in an array": {array(array(order("1", 1)), order("2", 1)), event.Poison, "Poison Inserted", quarantine.Places{"[0]"},
-				"event [0] of the message: it is an array; a payload must be a JSON object"},
-			"too old": {array(`{"type":"order","id":"old","cents":1,"at":"1970-01-01T00:00:00Z"}`, order("2", 1)), event.Expired,
-				"Expired Inserted", quarantine.Places{"[0]"}, "event [0] of the message: "},
+				"Poison(Inserted Poison Inserted Conflict Poison): missing-field",
+				"Poison [1] [3] [4]: event [1] of the message: at: field at is missing"},
+			"not objects": {array(order("1", 1), `null`, `1`, `"x"`), "Poison(Inserted Poison Poison Poison): not-an-object",
+				"Poison [1] [2] [3]: event [1] of the message: it is null; a payload must be a JSON object"},
+			"an array in an array": {array(array(order("1", 1)), order("2", 1)), "Poison(Poison Inserted): not-an-object",
+				"Poison [0]: event [0] of the message: it is an array; a payload must be a JSON object"},
+			"too old": {array(`{"type":"order","id":"old","cents":1,"at":"1970-01-01T00:00:00Z"}`, order("2", 1)),
+				"Expired(Expired Inserted): past-expiry", "Expired [0]: event [0] of the message: "},
 		} {
 			t.Run(name+queue, func(t *testing.T) {
 				w := newWorld(t, arrays)
 				w.receive(messages(order("there", 1)))
 				before := len(w.items())
-				must.Equal(t, w.receive(inGroup(messages(c.body, order("after", 1)), queue)), failures())
-				o := w.outcomes[0]
-				if o.Verdict != c.message || of(o) != c.events || o.Item != nil || o.Failed || w.outcomes[1].Verdict != event.Inserted {
-					t.Errorf("%s of %s, want %s of %s", w.verdicts(), of(o), c.message, c.events)
-				}
-				must.Equal(t, len(w.items())-before, strings.Count(c.events, "Inserted")+1)
-				r := w.batches[0]
-				if r.Received != 2 || r.Events[event.Inserted] != strings.Count(c.events, "Inserted") ||
-					r.Events[event.Poison] != strings.Count(c.events, "Poison") {
-					t.Errorf("%+v", r)
-				}
-				if c.places == nil {
+				w.gets(inGroup(messages(c.body, order("after", 1)), queue), c.message+"; Inserted")
+				must.Equal(t, w.outcomes[0].Item, nil)
+				inserted := strings.Count(of(w.outcomes[0]), "Inserted")
+				must.Equal(t, len(w.items())-before, inserted+1)
+				must.Equal(t, w.batches[0].Events[event.Inserted], inserted)
+				must.Equal(t, w.batches[0].Events[event.Poison], strings.Count(of(w.outcomes[0]), "Poison"))
+				if c.note == "" {
 					must.Equal(t, len(w.quarantined()), 0)
 					return
 				}
-				if n := w.note(); n.Verdict != c.message.String() || !slices.Equal(n.Events, c.places) ||
-					!strings.HasPrefix(n.Detail, c.detail) {
-					t.Errorf("%+v, want the events %v and %q", n, c.places, c.detail)
-				}
+				must.Say(t, w.noteText(), c.note)
 			})
 		}
 	}
@@ -125,16 +129,12 @@ func TestIngestArrays(t *testing.T) {
 // Two revisions of one event in an array: the newer one wins, wherever it is. On a FIFO queue they
 // are written one after the other, as two messages would be.
 func TestIngestArrayOfRevisions(t *testing.T) {
-	for queue, want := range map[string]string{"": "Stale Inserted Stale Duplicate", ".fifo": "Inserted Updated Stale Duplicate"} {
+	for queue, want := range map[string]string{"": "Inserted(Stale Inserted Stale Duplicate)",
+		".fifo": "Inserted(Inserted Updated Stale Duplicate)"} {
 		w := newWorld(t, arrays)
 		e := inGroup(messages(array(parcel("p", 2), parcel("p", 3), parcel("p", 1), parcel("p", 3))), queue)
-		if got := w.receive(e); got != failures() || of(w.outcomes[0]) != want || w.outcomes[0].Verdict != event.Inserted {
-			t.Errorf("%s: %s of %s, want %s", got, w.verdicts(), of(w.outcomes[0]), want)
-		}
-		if got := w.receive(e); got != failures() || of(w.outcomes[0]) != "Stale Duplicate Stale Duplicate" ||
-			w.outcomes[0].Verdict != event.Duplicate {
-			t.Errorf("again: %s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
-		}
+		w.gets(e, want)
+		w.gets(e, "Duplicate(Stale Duplicate Stale Duplicate)")
 	}
 }
 
@@ -145,23 +145,22 @@ func TestBadArrays(t *testing.T) {
 	for name, c := range map[string]struct {
 		body    string
 		without bool // the file does not say batches
-		reason  event.Reason
+		reason  string
 		detail  string
 	}{
-		"empty": {`[]`, false, event.BadArray, "the array holds no events; do not send a message without events"},
-		"blank": {" [ ] \n", false, event.BadArray, ""},
-		"1,001 events": {"[" + many + "]", false, event.BadArray,
+		"empty": {`[]`, false, "bad-array", "the array holds no events; do not send a message without events"},
+		"blank": {" [ ] \n", false, "bad-array", ""},
+		"1,001 events": {"[" + many + "]", false, "bad-array",
 			"the array holds 1001 events, and a message brings at most 1000; send several messages"},
-		"not JSON in one event":     {array(order("1", 1), `{"type":}`), false, event.Undecodable, ""},
-		"a name twice in one event": {array(order("1", 1), order("2", 1, `"cents":2`)), false, event.Undecodable, ""},
-		"cut off":                   {strings.TrimSuffix(array(order("1", 1)), "]"), false, event.Undecodable, ""},
-		"two arrays":                {array(order("1", 1)) + array(order("2", 1)), false, event.Undecodable, ""},
-		"a pointer to S3":           {pointer, false, event.PayloadElsewhere, ""},
-		"a file without batches": {array(order("1", 1)), true, event.NotAnObject,
-			"the body is an array; a payload must be a JSON object"},
-		"empty, without batches":     {`[]`, true, event.NotAnObject, ""},
-		"a number, with batches":     {`1`, false, event.NotAnObject, ""},
-		"1,000 events of other type": {"[" + strings.TrimSuffix(strings.Repeat("1,", 1001), ",") + "]", false, event.BadArray, ""},
+		"not JSON in one event":      {array(order("1", 1), `{"type":}`), false, "undecodable", ""},
+		"a name twice in one event":  {array(order("1", 1), order("2", 1, `"cents":2`)), false, "undecodable", ""},
+		"cut off":                    {strings.TrimSuffix(array(order("1", 1)), "]"), false, "undecodable", ""},
+		"two arrays":                 {array(order("1", 1)) + array(order("2", 1)), false, "undecodable", ""},
+		"a pointer to S3":            {pointer, false, "payload-elsewhere", ""},
+		"a file without batches":     {array(order("1", 1)), true, "not-an-object", "the body is an array; a payload must be a JSON object"},
+		"empty, without batches":     {`[]`, true, "not-an-object", ""},
+		"a number, with batches":     {`1`, false, "not-an-object", ""},
+		"1,000 events of other type": {"[" + strings.TrimSuffix(strings.Repeat("1,", 1001), ",") + "]", false, "bad-array", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, func(s *setup) {
@@ -169,22 +168,14 @@ func TestBadArrays(t *testing.T) {
 					arrays(s)
 				}
 			})
-			if got := w.receive(messages(c.body)); got != failures() || w.verdicts() != "Poison" ||
-				w.outcomes[0].Refusal.Reason != c.reason || w.outcomes[0].Events != nil {
-				t.Errorf("%s: %s (%v)", got, w.verdicts(), w.outcomes[0].Refusal)
-			}
-			n := w.note()
-			if n.Events != nil || !strings.HasPrefix(n.Detail, c.detail) || len(w.items()) != 0 {
-				t.Errorf("%d items; %+v", len(w.items()), n)
-			}
+			w.gets(messages(c.body), "Poison: "+c.reason)
+			must.Say(t, w.noteText(), "Poison : "+c.detail)
+			must.Equal(t, len(w.items()), 0)
 		})
 	}
 	t.Run("a pointer among events", func(t *testing.T) {
 		w := newWorld(t, arrays)
-		if w.receive(messages(array(order("1", 1), pointer))); of(w.outcomes[0]) != "Inserted Poison" ||
-			w.outcomes[0].Refusal.Reason != event.PayloadElsewhere {
-			t.Errorf("%s: %v", of(w.outcomes[0]), w.outcomes[0].Refusal)
-		}
+		w.gets(messages(array(order("1", 1), pointer)), "Poison(Inserted Poison): payload-elsewhere")
 	})
 }
 
@@ -192,13 +183,9 @@ func TestBadArrays(t *testing.T) {
 func TestArrayBesideOneID(t *testing.T) {
 	w := newWorld(t, arrays)
 	e := messages(array(order("1", 1), order("2", 1)))
-	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{}
-	for name, value := range map[string]string{"specversion": "1.0", "id": "7", "source": "/shop", "type": "order"} {
-		e.Records[0].MessageAttributes["ce-"+name] = events.SQSMessageAttribute{DataType: "String", StringValue: &value}
-	}
-	if w.receive(e); w.verdicts() != "Poison" || w.outcomes[0].Refusal.Reason != event.NotAnObject || len(w.items()) != 0 {
-		t.Errorf("%s: %v", w.verdicts(), w.outcomes[0].Refusal)
-	}
+	attach(&e.Records[0], map[string]string{"ce-specversion": "1.0", "ce-id": "7", "ce-source": "/shop", "ce-type": "order"})
+	w.gets(e, "Poison: not-an-object")
+	must.Equal(t, len(w.items()), 0)
 }
 
 // refuses makes the puts of one order fail, whichever request they go in.
@@ -215,10 +202,7 @@ func TestArrayWithARetry(t *testing.T) {
 	w := newWorld(t, arrays)
 	body := array(order("1", 1), "7", order("2", 1))
 	w.faults = []fault{refuses("2")}
-	if got := w.receive(messages(body)); got != failures("m0") || of(w.outcomes[0]) != "Inserted Poison Retry" ||
-		w.outcomes[0].Verdict != event.Retry {
-		t.Errorf("%s: %s", got, of(w.outcomes[0]))
-	}
+	w.gets(messages(body), "Retry(Inserted Poison Retry): refused, back")
 	must.Equal(t, len(w.quarantined()), 0)
 	for _, o := range w.outcomes[0].Events {
 		if !o.Failed {
@@ -226,12 +210,8 @@ func TestArrayWithARetry(t *testing.T) {
 		}
 	}
 	w.faults = nil
-	if got := w.receive(messages(body)); got != failures() || of(w.outcomes[0]) != "Duplicate Poison Inserted" {
-		t.Errorf("again: %s: %s", got, of(w.outcomes[0]))
-	}
-	if n := w.note(); !slices.Equal(n.Events, quarantine.Places{"[1]"}) {
-		t.Errorf("%+v", n)
-	}
+	w.gets(messages(body), "Poison(Duplicate Poison Inserted): not-an-object")
+	must.Say(t, w.noteText(), "Poison [1]: ")
 }
 
 // On a FIFO queue, an array stops at the first event of which nothing is proven. What comes after
@@ -241,23 +221,14 @@ func TestFIFOArrayStopsAtRetry(t *testing.T) {
 	w.faults = []fault{refuses("2")}
 	e := inGroup(messages(array(order("1", 1), "7", order("2", 1), order("3", 1), order("4", 1)), order("5", 1), order("6", 1)), ".fifo")
 	e.Records[2].Attributes["MessageGroupId"] = "another"
-	if got := w.receive(e); got != failures("m0", "m1") || of(w.outcomes[0]) != "Inserted Poison Retry Retry Retry" ||
-		w.verdicts() != "Retry Retry Inserted" {
-		t.Errorf("%s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
-	}
-	if left := w.outcomes[0].Events[3].Refusal; left.Reason != event.Unattempted ||
-		left.Detail != "an earlier event of its array goes back, and order is kept" {
-		t.Errorf("%v", left)
-	}
-	if items := w.items(); len(items) != 2 || items[event.Key{PK: "ORDER#1", SK: "ORDER"}] != 1 ||
-		items[event.Key{PK: "ORDER#6", SK: "ORDER"}] != 1 {
-		t.Errorf("%v", items)
-	}
+	w.gets(e, "Retry(Inserted Poison Retry Retry Retry): refused, back; Retry: unattempted, back; Inserted")
+	left := w.outcomes[0].Events[3].Refusal
+	must.Equal(t, left.Reason, event.Unattempted)
+	must.Equal(t, left.Detail, "an earlier event of its array goes back, and order is kept")
+	must.Match(t, w.items(), map[event.Key]int{{PK: "ORDER#1", SK: "ORDER"}: 1, {PK: "ORDER#6", SK: "ORDER"}: 1})
 	must.Equal(t, len(w.quarantined()), 0)
 	w.faults = nil
-	if got := w.receive(e); got != failures() || of(w.outcomes[0]) != "Duplicate Poison Inserted Inserted Inserted" {
-		t.Errorf("again: %s: %s", got, of(w.outcomes[0]))
-	}
+	w.gets(e, "Poison(Duplicate Poison Inserted Inserted Inserted): not-an-object; Inserted; Duplicate")
 }
 
 // On a FIFO queue, the events of an array are put in its order.
@@ -282,13 +253,12 @@ func TestFIFOArrayKeepsOrder(t *testing.T) {
 func TestLetterOfAnArray(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t, arrays)
-		w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDenied", Message: "no"}}}
+		w.refuse("SendMessageBatch", &smithy.GenericAPIError{Code: "AccessDenied", Message: "no"})
 		var calls []string
 		w.seen = func(api string, _ any) { calls = append(calls, api) }
-		if got := w.receive(inGroup(messages(array("7", order("1", 1))), queue)); got != failures("m0") || len(w.items()) != 1 ||
-			w.outcomes[0].Verdict != event.Poison || !w.outcomes[0].Events[1].Failed {
-			t.Errorf("%s: %s", got, of(w.outcomes[0]))
-		}
+		w.gets(inGroup(messages(array("7", order("1", 1))), queue), "Poison(Poison Inserted): not-an-object, back")
+		must.Equal(t, w.outcomes[0].Events[1].Failed, true)
+		must.Equal(t, len(w.items()), 1)
 		if put, sent := slices.Index(calls, "PutItem"), slices.Index(calls, "SendMessageBatch"); put < 0 || sent < put {
 			t.Errorf("the letter is sent before the other event is stored: %v", calls)
 		}
@@ -300,19 +270,16 @@ func TestLetterOfAnArray(t *testing.T) {
 func TestTroubleOutweighsAFloor(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		for body, want := range map[string]string{
-			array(order("1", -20), "7", order("2", 1)): "Rejected Poison Inserted",
-			array("7", order("1", -20)):                "Poison Rejected",
+			array(order("1", -20), "7", order("2", 1)): "Poison(Rejected Poison Inserted): not-an-object",
+			array("7", order("1", -20)):                "Poison(Poison Rejected): not-an-object",
 		} {
 			w := newWorld(t, arrays, moving)
-			if got := w.receive(inGroup(messages(body), queue)); got != failures() || of(w.outcomes[0]) != want {
-				t.Fatalf("%s: %s %s", body, got, of(w.outcomes[0]))
-			}
-			if v := w.batches[0].Verdicts; v[event.Poison] != 1 || v[event.Rejected] != 0 {
-				t.Errorf("%s: %v", body, v)
-			}
-			if n := w.note(); n.Verdict != "Poison" || n.Reason != string(event.NotAnObject) || len(n.Events) != 2 {
-				t.Errorf("%s: %+v", body, n)
-			}
+			w.gets(inGroup(messages(body), queue), want)
+			must.Equal(t, w.batches[0].Verdicts[event.Poison], 1, body)
+			must.Equal(t, w.batches[0].Verdicts[event.Rejected], 0, body)
+			n := w.note()
+			must.Equal(t, n.Verdict+" "+n.Reason, "Poison not-an-object", body)
+			must.Equal(t, len(n.Events), 2, body)
 		}
 	}
 }
@@ -365,10 +332,9 @@ func TestIngestPutsArraysInTurns(t *testing.T) {
 		bodies = append(bodies, array(list...))
 	}
 	w := newWorld(t, arrays)
-	if got := w.receive(messages(bodies[:10]...)); got != failures() || len(w.items()) != 10_000 ||
-		w.batches[0].Events[event.Inserted] != 10_000 {
-		t.Errorf("%s: %+v", got, w.batches[0])
-	}
+	must.Equal(t, w.receive(messages(bodies[:10]...)), failures())
+	must.Equal(t, len(w.items()), 10_000)
+	must.Equal(t, w.batches[0].Events[event.Inserted], 10_000)
 	must.Equal(t, w.batches[0].Cost.Requests, 10_000/25)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, arrays)
@@ -426,21 +392,20 @@ func TestTooManyArraysForOneBatch(t *testing.T) {
 		t.Skip("it fills memory, which the race detector multiplies")
 	}
 	half := strings.TrimSuffix(strings.Repeat("1,", 500), ",")
-	for _, c := range []struct{ each, body, queue string }{
-		{".", "[" + half + "," + half + "]", ""}, {".", "[" + half + "," + half + "]", ".fifo"},
-		{"a[].list", `{"a":[{"list":[` + half + `]},{"list":[` + half + `]}]}`, ""},
-		{"a[].list", `{"a":[{"list":[` + half + `]},{"list":[` + half + `]}]}`, ".fifo"},
+	var left []string
+	for i := 100; i < 120; i++ {
+		left = append(left, fmt.Sprint("m", i))
+	}
+	for each, body := range map[string]string{
+		".":        "[" + half + "," + half + "]",
+		"a[].list": `{"a":[{"list":[` + half + `]},{"list":[` + half + `]}]}`,
 	} {
-		bodies, queue := slices.Repeat([]string{c.body}, 120), c.queue
-		w := newWorld(t, func(s *setup) { s.spec.Batches = []pipeline.BatchSpec{{Each: c.each}} })
-		var left []string
-		for i := 100; i < 120; i++ {
-			left = append(left, fmt.Sprint("m", i))
+		for _, queue := range []string{"", ".fifo"} {
+			w := newWorld(t, func(s *setup) { s.spec.Batches = []pipeline.BatchSpec{{Each: each}} })
+			must.Equal(t, w.receive(inGroup(messages(slices.Repeat([]string{body}, 120)...), queue)), failures(left...), each, queue)
+			must.Equal(t, w.batches[0].Events[event.Poison], 100_000, each, queue)
+			must.Equal(t, len(w.quarantined()), 100)
 		}
-		if got := w.receive(inGroup(messages(bodies...), queue)); got != failures(left...) || w.batches[0].Events[event.Poison] != 100_000 {
-			t.Errorf("%s%s: %s: %+v", c.each, queue, got, w.batches[0])
-		}
-		must.Equal(t, len(w.quarantined()), 100)
 	}
 }
 
@@ -487,12 +452,8 @@ func TestArrayInANotification(t *testing.T) {
 	w := newWorld(t, arrays)
 	body := fmt.Sprintf(
 		`{"Type":"Notification","MessageId":"n","TopicArn":"arn:aws:sns:eu-central-1:111122223333:t","Timestamp":"2099-03-01T09:00:01Z","Message":%q}`, array(order("1", 1), "7", order("2", 1)))
-	if got := w.receive(messages(body)); got != failures() || of(w.outcomes[0]) != "Inserted Poison Inserted" {
-		t.Errorf("%s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
-	}
-	if n := w.note(); !slices.Equal(n.Events, quarantine.Places{"[1]"}) {
-		t.Errorf("%+v", n)
-	}
+	w.gets(messages(body), "Poison(Inserted Poison Inserted): not-an-object")
+	must.Say(t, w.noteText(), "Poison [1]: ")
 }
 
 // Logs say of an array what they may say of its events, and no more: a key that may be personal is
@@ -534,9 +495,8 @@ func TestIngestInside(t *testing.T) {
 		both := `{"deliveries":[{"cents":5,"orders":[` + one("a") + `,` + one("b") + `]}],"also":[{"type":"ping.1"}]}`
 		apart := `{"deliveries":[{"orders":[` + one("b") + `],"cents":5},{"orders":[` + one("a") + `,7],"cents":5.0},{}],"also":0}`
 		e := inGroup(messages(both, apart, `{"type":"ping"}`, `{"deliveries":1}`, `{"also":1}`), queue)
-		must.Equal(t, w.receive(e), failures())
-		must.Equal(t, w.verdicts(), "Inserted Poison Dropped Poison Dropped")
-		must.Equal(t, of(w.outcomes[0])+", "+of(w.outcomes[1]), "Inserted Inserted Dropped, Duplicate Duplicate Poison Poison")
+		w.gets(e, "Inserted(Inserted Inserted Dropped); Poison(Duplicate Duplicate Poison Poison): not-an-object; "+
+			"Dropped: unwanted; Poison: no-events; Dropped: no-events")
 		if r := w.batches[0]; r.Failed != 0 || r.Verdicts[event.Dropped] != 2 || r.Events[event.Dropped] != 1 || len(w.items()) != 2 {
 			t.Errorf("%+v, %d items", r, len(w.items()))
 		}

@@ -221,6 +221,36 @@ func (w *world) receive(e events.SQSEvent) string {
 	return strings.TrimSpace(string(answer))
 }
 
+// gets passes an event to the ingest function. It reports what became of the messages if it is
+// anything else: of each the verdict, in brackets those of its events, the reason of a refusal, and
+// that it goes back.
+func (w *world) gets(e events.SQSEvent, want string, besides ...any) {
+	w.t.Helper()
+	answer := w.receive(e)
+	var list, back []string
+	for _, o := range w.outcomes {
+		one := o.Verdict.String()
+		if o.Events != nil {
+			one += "(" + of(o) + ")"
+		}
+		if o.Refusal != nil {
+			one += ": " + string(o.Refusal.Reason)
+		}
+		if o.Failed {
+			one += ", back"
+			back = append(back, o.Message.MessageId)
+		}
+		list = append(list, one)
+	}
+	must.Equal(w.t, strings.Join(list, "; "), want, besides...)
+	must.Equal(w.t, answer, failures(back...), besides...)
+}
+
+// refuse makes every call of an API fail.
+func (w *world) refuse(api string, err error) {
+	w.faults = []fault{{API: api, Always: true, Before: err}}
+}
+
 // verdicts returns those of the last event, in its order.
 func (w *world) verdicts() string {
 	var names []string
@@ -268,4 +298,14 @@ func failures(ids ...string) string {
 	}
 	text, _ := json.Marshal(map[string]any{"batchItemFailures": list})
 	return string(text)
+}
+
+// attach gives a message attributes that are texts.
+func attach(m *events.SQSMessage, texts map[string]string) {
+	if m.MessageAttributes == nil {
+		m.MessageAttributes = map[string]events.SQSMessageAttribute{}
+	}
+	for name, text := range texts {
+		m.MessageAttributes[name] = events.SQSMessageAttribute{DataType: "String", StringValue: &text}
+	}
 }

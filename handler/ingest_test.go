@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/iam"
@@ -75,16 +76,13 @@ func TestIngestNamesEachIDOnce(t *testing.T) {
 func TestIngestCopies(t *testing.T) {
 	w := newWorld(t)
 	bodies := []string{order("1", 1), order("1", 1), order("1", 2), parcel("p", 2), parcel("p", 3), parcel("p", 1), parcel("p", 3)}
-	must.Equal(t, w.receive(messages(bodies...)), failures())
-	must.Equal(t, w.verdicts(), "Inserted Duplicate Conflict Stale Inserted Stale Duplicate")
+	w.gets(messages(bodies...), "Inserted; Duplicate; Conflict: digest-differs; Stale; Inserted; Stale; Duplicate")
 	must.Equal(t, w.calls["PutItem"]+w.calls["BatchExecuteStatement"], 2)
 	must.Equal(t, len(w.quarantined()), 1)
 	// While the one write is unproven, so are all copies, also the conflicting one.
 	w = newWorld(t)
-	w.faults = []fault{{API: "PutItem", Before: &types.ResourceNotFoundException{}, Always: true}}
-	if got := w.receive(messages(bodies[:3]...)); got != failures("m0", "m1", "m2") || w.verdicts() != "Retry Retry Retry" {
-		t.Errorf("%s: %s", got, w.verdicts())
-	}
+	w.refuse("PutItem", &types.ResourceNotFoundException{})
+	w.gets(messages(bodies[:3]...), "Retry: refused, back; Retry: refused, back; Retry: refused, back")
 }
 
 // After every kind of lost answer, redelivery stores the event once and acknowledges it.
@@ -97,35 +95,32 @@ func TestIngestRedelivery(t *testing.T) {
 		}
 		w.faults = []fault{{API: "PutItem", After: errLost}, {API: "BatchExecuteStatement", After: errLost}}
 		for range 3 {
-			if got := w.receive(messages(bodies...)); got != failures() {
-				t.Fatalf("%s", got)
-			}
+			must.Equal(t, w.receive(messages(bodies...)), failures())
 		}
-		if strings.Count(w.verdicts(), "Duplicate") != n || len(w.items()) != n {
-			t.Errorf("third delivery: %s; %d items", w.verdicts(), len(w.items()))
-		}
+		must.Equal(t, strings.Count(w.verdicts(), "Duplicate"), n)
+		must.Equal(t, len(w.items()), n)
 	}
 }
 
 func TestIngestReports(t *testing.T) {
 	w := newWorld(t)
 	w.receive(messages(order("1", 1)))
-	w.receive(messages(order("1", 1), order("1", 2), "x", order("2", 1), parcel("p", 1), order("old", 1, `"at2":1`)))
+	w.gets(messages(order("1", 1), order("1", 2), "x", order("2", 1), parcel("p", 1), order("old", 1, `"at2":1`)),
+		"Duplicate; Conflict: digest-differs; Poison: undecodable; Inserted; Inserted; Inserted")
+	var want handler.IngestReport
+	want.Verdicts[event.Duplicate], want.Verdicts[event.Conflict], want.Verdicts[event.Poison], want.Verdicts[event.Inserted] = 1, 1, 1, 3
 	r := w.batches[0]
-	want := map[event.Verdict]int{event.Duplicate: 1, event.Conflict: 1, event.Poison: 1, event.Inserted: 3}
-	for _, v := range event.Verdicts {
-		must.Equal(t, r.Verdicts[v], want[v], v)
-	}
-	if r.Failed != 0 || r.OldestAge != time.Minute || r.Cost.Requests == 0 || r.Cost.WriteUnits != 4 {
+	must.Equal(t, r.Verdicts, want.Verdicts)
+	must.Equal(t, r.Failed, 0)
+	if r.OldestAge != time.Minute || r.Cost.Requests == 0 || r.Cost.WriteUnits != 4 {
 		t.Errorf("%+v", r)
 	}
 	o := w.outcomes[1]
-	if o.Existing == nil || o.Existing.Digest == o.Item.Digest || o.Refusal.Reason != event.DigestDiffers || o.Failed {
+	if o.Existing == nil || o.Existing.Digest == o.Item.Digest {
 		t.Errorf("the conflict came as %+v", o)
 	}
-	if o := w.outcomes[2]; o.Item != nil || o.Refusal == nil || o.Message.MessageId != "m2" {
-		t.Errorf("the poison came as %+v", o)
-	}
+	must.Equal(t, w.outcomes[2].Item, nil)
+	must.Equal(t, w.outcomes[2].Message.MessageId, "m2")
 	if text := w.log.String(); strings.Count(text, "msg=quarantined") != 2 || strings.Contains(text, `"cents"`) {
 		t.Errorf("one line a quarantined message and no payload, want; got\n%s", text)
 	}
@@ -264,11 +259,8 @@ func TestFIFO(t *testing.T) {
 	t.Run("a retry stops its group alone", func(t *testing.T) {
 		w := newWorld(t)
 		w.faults = []fault{refuses("a2")}
-		must.Equal(t, w.receive(e(".fifo")), failures("m2", "m4", "m6"))
-		must.Equal(t, w.verdicts(), "Inserted Inserted Retry Inserted Retry Poison Retry")
-		if r := w.outcomes[4].Refusal; r.Reason != event.Unattempted {
-			t.Errorf("%v", r)
-		}
+		w.gets(e(".fifo"), "Inserted; Inserted; Retry: refused, back; Inserted; Retry: unattempted, back; Poison: undecodable; "+
+			"Retry: unattempted, back")
 		must.Equal(t, len(w.items()), 3)
 	})
 	t.Run("poison does not stop its group, unless it stays in the queue", func(t *testing.T) {
@@ -284,8 +276,7 @@ func TestFIFO(t *testing.T) {
 			if !kept {
 				continue
 			}
-			note, _ := quarantine.ReadNote(*w.quarantined()[0].MessageAttributes[quarantine.Attribute].StringValue)
-			must.Equal(t, note.Group, "A")
+			must.Equal(t, w.note().Group, "A")
 		}
 	})
 	t.Run("a hot key stops its group alone, and soon", func(t *testing.T) {
@@ -322,8 +313,7 @@ func TestFIFO(t *testing.T) {
 		e := inGroups(messages(order("a1", 1), order("b1", 1), order("a2", 1), order("a1", 2), order("b2", 1), order("a3", 1),
 			order("a1", 1)), "", "ABAABAA")
 		e.Records[0].EventSourceARN += ".fifo"
-		must.Equal(t, w.receive(e), failures())
-		must.Equal(t, w.verdicts(), "Inserted Inserted Inserted Conflict Inserted Inserted Duplicate")
+		w.gets(e, "Inserted; Inserted; Inserted; Conflict: digest-differs; Inserted; Inserted; Duplicate")
 		for group, want := range map[string]string{"a": "a1 a2 a1 a3 a1", "b": "b1 b2"} {
 			got := slices.DeleteFunc(slices.Clone(seen), func(id string) bool { return id[:1] != group })
 			must.Equal(t, strings.Join(got, " "), want, group, got)

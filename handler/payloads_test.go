@@ -17,7 +17,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/handler/quarantine"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
@@ -57,28 +56,21 @@ func TestPayloadsInS3(t *testing.T) {
 	sns := fmt.Sprintf(
 		`{"Type":"Notification","MessageId":"n","TopicArn":"arn:aws:sns:r:1:t","Message":%q,"Timestamp":"2099-03-01T10:00:00Z"}`,
 		pointer("3"))
-	must.Equal(t, w.receive(messages(pointer("1"), old, sns, order("4", 400), pointer("bad"),
-		order("1", 100))), `{"batchItemFailures":[]}`)
-	must.Equal(t, w.verdicts(), "Duplicate Inserted Inserted Inserted Poison Inserted")
+	w.gets(messages(pointer("1"), old, sns, order("4", 400), pointer("bad"), order("1", 100)),
+		"Duplicate; Inserted; Inserted; Inserted; Poison: undecodable; Inserted")
 	must.Equal(t, w.calls["GetObject"], 4)
-	if got := w.outcomes[1].Item; got.Data != "" || got.Key.PK != "ORDER#2" {
-		t.Errorf("%+v", got)
-	}
-	letters := w.quarantined()
-	if len(letters) != 1 || *letters[0].Body != pointer("bad") ||
-		!strings.Contains(*letters[0].MessageAttributes[quarantine.Attribute].StringValue,
-			"in the object that the message points to: body") {
-		t.Errorf("%+v", letters)
-	}
+	must.Equal(t, w.outcomes[1].Item.Data, "")
+	must.Equal(t, w.outcomes[1].Item.Key.PK, "ORDER#2")
+	letter, note := w.letter()
+	must.Equal(t, *letter.Body, pointer("bad"))
+	must.Say(t, note.Detail, "in the object that the message points to: body")
 	// The same payload comes again, in a message and by a pointer.
-	w.receive(messages(order("2", 200), pointer("3")))
-	must.Equal(t, w.verdicts(), "Duplicate Duplicate")
+	w.gets(messages(order("2", 200), pointer("3")), "Duplicate; Duplicate")
 	// The object was changed meanwhile: that is another event under the same key.
 	w.putObject(large, "1", order("1", 101))
-	w.receive(messages(pointer("1")))
-	if letters := w.quarantined(); w.verdicts() != "Conflict" || len(letters) != 1 || *letters[0].Body != pointer("1") {
-		t.Errorf("%s, %+v", w.verdicts(), letters)
-	}
+	w.gets(messages(pointer("1")), "Conflict: digest-differs")
+	letter, _ = w.letter()
+	must.Equal(t, *letter.Body, pointer("1"))
 }
 
 // A message whose object is not there may succeed later. So it goes back, and in the end to the
@@ -112,21 +104,15 @@ func TestMissingPayloadIsRetried(t *testing.T) {
 				w.putObject(large, "secret-key", order("1", 100))
 				w.faults = []fault{*c.fault}
 			}
-			must.Equal(t, w.receive(messages(pointer("secret-key"),
-				order("2", 1))), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`)
-			if got := w.verdicts(); got != "Retry Inserted" || w.outcomes[0].Refusal.Reason != event.PayloadUnread ||
-				w.calls["GetObject"] != c.calls {
-				t.Errorf("%s after %d requests: %v", got, w.calls["GetObject"], w.outcomes[0].Refusal)
-			}
+			w.gets(messages(pointer("secret-key"), order("2", 1)), "Retry: payload-unread, back; Inserted")
+			must.Equal(t, w.calls["GetObject"], c.calls)
 			if log := w.log.String(); !strings.Contains(log, c.says) || strings.Contains(log, "secret-key") {
 				t.Errorf("the log says %s", log)
 			}
 			must.Equal(t, len(w.quarantined()), 0)
 			w.faults = nil
 			w.putObject(large, "secret-key", order("1", 100))
-			if w.receive(messages(pointer("secret-key"))); w.verdicts() != "Inserted" {
-				t.Errorf("%s", w.verdicts())
-			}
+			w.gets(messages(pointer("secret-key")), "Inserted")
 		})
 	}
 }
@@ -136,28 +122,20 @@ func TestPointersThatCannotBeFollowed(t *testing.T) {
 	w := newWorld(t)
 	w.withObjects(map[string]string{"vast": strings.Repeat(" ", payloads.Max+1), "next": pointer("vast"),
 		"vaster": strings.Repeat("[],", payloads.Max/3)})
-	w.receive(messages(strings.Replace(pointer("1"), large, "other-bucket", 1), pointer(strings.Repeat("k", 1025)), pointer("vast"),
-		pointer("next"),
-		pointer("vaster"), strings.Replace(pointer("1"), large, large+"-2", 1),
-		strings.Replace(pointer("1"), large, large[:len(large)-1], 1)))
-	reasons := map[int]event.Reason{0: event.PayloadElsewhere, 1: event.BadEnvelope, 2: event.PayloadTooLarge, 3: event.BadEnvelope,
-		4: event.Undecodable, 5: event.PayloadElsewhere,
-		6: event.PayloadElsewhere} // a name that begins like the bucket's, or as which it begins
-	for i, o := range w.outcomes {
-		if o.Verdict != event.Poison || o.Refusal.Reason != reasons[i] || o.Failed {
-			t.Errorf("message %d: %s, %v", i, o.Verdict, o.Refusal)
-		}
-	}
+	in := func(bucket string) string { return strings.Replace(pointer("1"), large, bucket, 1) }
+	// The last two have a name that begins like the bucket's, or as which it begins.
+	w.gets(messages(in("other-bucket"), pointer(strings.Repeat("k", 1025)), pointer("vast"), pointer("next"), pointer("vaster"),
+		in(large+"-2"), in(large[:len(large)-1])),
+		"Poison: payload-elsewhere; Poison: bad-envelope; Poison: payload-too-large; Poison: bad-envelope; Poison: undecodable; "+
+			"Poison: payload-elsewhere; Poison: payload-elsewhere")
 	must.Say(t, w.outcomes[0].Refusal.Detail, "other-bucket", "PointerBucket", large)
 	calls := w.calls["GetObject"] // the last object may have been asked for twice, because the one before left no room
 	if calls < 3 || calls > 4 || len(w.quarantined()) != 7 {
 		t.Errorf("%d requests", calls)
 	}
 	w.ingest.Payloads = nil
-	if w.receive(messages(pointer("1"))); w.verdicts() != "Poison" || w.outcomes[0].Refusal.Reason != event.PayloadElsewhere ||
-		w.calls["GetObject"] != calls {
-		t.Errorf("%s", w.verdicts())
-	}
+	w.gets(messages(pointer("1")), "Poison: payload-elsewhere")
+	must.Equal(t, w.calls["GetObject"], calls)
 }
 
 // unread is a body that fails the test if anybody reads it.
@@ -178,11 +156,10 @@ func TestPointerToAGigabyte(t *testing.T) {
 		object := out.(*s3.GetObjectOutput)
 		object.ContentLength, object.Body = aws.Int64(1<<30), unread{t}
 	}})
-	w.receive(messages(pointer("vast"), order("after", 2)))
-	if w.verdicts() != "Poison Inserted" || w.outcomes[0].Refusal.Reason != event.PayloadTooLarge || w.calls["GetObject"] != 1 ||
-		len(w.items()) != 1 || len(w.quarantined()) != 1 {
-		t.Errorf("%s, %v, %v", w.verdicts(), w.outcomes[0].Refusal, w.calls)
-	}
+	w.gets(messages(pointer("vast"), order("after", 2)), "Poison: payload-too-large; Inserted")
+	must.Equal(t, w.calls["GetObject"], 1)
+	must.Equal(t, len(w.items()), 1)
+	must.Equal(t, len(w.quarantined()), 1)
 }
 
 // measured counts the bytes of payloads that are read and not yet put.
@@ -221,7 +198,7 @@ func TestPayloadsBeyondMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it fills memory, which the race detector multiplies")
 	}
-	for _, fifo := range []bool{false, true} {
+	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t)
 		objects := map[string]string{}
 		var bodies []string
@@ -240,15 +217,9 @@ func TestPayloadsBeyondMemory(t *testing.T) {
 				m.held.Store(0)
 			}
 		}
-		e := messages(bodies...)
-		if fifo {
-			inGroups(e, ".fifo", "0123456789")
-		}
-		if answer := w.receive(e); answer != `{"batchItemFailures":[]}` || strings.Count(w.verdicts(), "Inserted") != 10 {
-			t.Errorf("%s: %s", answer, w.verdicts())
-		}
+		w.gets(inGroups(messages(bodies...), queue, "0123456789"), strings.Repeat("Inserted; ", 9)+"Inserted")
 		if most := m.most.Load(); most > payloads.Max || most < 5<<20 {
-			t.Errorf("%d bytes of payloads were in memory at once (FIFO: %v)", most, fifo)
+			t.Errorf("%d bytes of payloads were in memory at once, from a queue %s", most, queue)
 		}
 	}
 }
@@ -286,25 +257,17 @@ func TestArraysInS3(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t, arrays)
 		w.withObjects(map[string]string{"1": array(order("1", 1), `{"type":"order"}`, order("2", 2), pointer("2")), "2": order("3", 3)})
-		if got := w.receive(inGroup(messages(pointer("1")), queue)); got != failures() ||
-			of(w.outcomes[0]) != "Inserted Poison Inserted Poison" || w.calls["GetObject"] != 1 {
-			t.Errorf("%s: %s after %d requests", got, of(w.outcomes[0]), w.calls["GetObject"])
-		}
+		w.gets(inGroup(messages(pointer("1")), queue), "Poison(Inserted Poison Inserted Poison): missing-field")
+		must.Equal(t, w.calls["GetObject"], 1)
 		for _, o := range w.outcomes[0].Events {
 			if o.Item != nil && o.Item.Data != "" {
 				t.Error("a payload is kept in memory")
 			}
 		}
-		if says := w.outcomes[0].Events[3].Refusal; says.Reason != event.PayloadElsewhere ||
-			!strings.Contains(says.Detail, "only if it is the whole message") {
-			t.Errorf("%v", says)
-		}
-		if n := w.note(); len(n.Events) != 2 || n.Events[0] != "[1]" || n.Events[1] != "[3]" {
-			t.Errorf("%+v", n)
-		}
-		if w.receive(inGroup(messages(pointer("1")), queue)); of(w.outcomes[0]) != "Duplicate Poison Duplicate Poison" {
-			t.Errorf("%s", of(w.outcomes[0]))
-		}
+		must.Equal(t, w.outcomes[0].Events[3].Refusal.Reason, event.PayloadElsewhere)
+		must.Say(t, w.outcomes[0].Events[3].Refusal.Detail, "only if it is the whole message")
+		must.Say(t, w.noteText(), "Poison [1] [3]: ")
+		w.gets(inGroup(messages(pointer("1")), queue), "Poison(Duplicate Poison Duplicate Poison): missing-field")
 	}
 }
 
@@ -313,10 +276,7 @@ func TestPayloadsKeepOrder(t *testing.T) {
 	w := newWorld(t)
 	w.withObjects(map[string]string{"1": parcel("p", 1), "3": parcel("p", 3)})
 	e := messages(pointer("1"), pointer("2"), pointer("3"), parcel("q", 1))
-	w.receive(inGroups(e, ".fifo", "pppq"))
-	if got := w.verdicts(); got != "Inserted Retry Retry Inserted" || w.outcomes[2].Refusal.Reason != event.Unattempted {
-		t.Errorf("%s, %v", got, w.outcomes[2].Refusal)
-	}
+	w.gets(inGroups(e, ".fifo", "pppq"), "Inserted; Retry: payload-unread, back; Retry: unattempted, back; Inserted")
 }
 
 // A group goes on after a payload in S3, whatever stands before and after it, and whatever other
@@ -327,8 +287,8 @@ func TestGroupsGoOnAfterPointers(t *testing.T) {
 	e := messages(parcel("p", 1), pointer("2"), parcel("p", 3), pointer("4"), parcel("p", 5),
 		parcel("q", 1), pointer("missing"), parcel("q", 3),
 		pointer("bad"), parcel("r", 1))
-	must.Equal(t, w.receive(inGroups(e, ".fifo", "pppppqqqrr")), `{"batchItemFailures":[{"itemIdentifier":"m6"},{"itemIdentifier":"m7"}]}`)
-	must.Equal(t, w.verdicts(), "Inserted Updated Updated Updated Updated Inserted Retry Retry Poison Inserted")
+	w.gets(inGroups(e, ".fifo", "pppppqqqrr"), "Inserted; Updated; Updated; Updated; Updated; "+
+		"Inserted; Retry: payload-unread, back; Retry: unattempted, back; Poison: undecodable; Inserted")
 }
 
 // The attributes of the message stay with it, in quarantine too.
@@ -336,21 +296,13 @@ func TestPointerWithAttributes(t *testing.T) {
 	w := newWorld(t)
 	w.withObjects(map[string]string{"1": `{"id":"1","cents":1}`})
 	e := messages(pointer("1"))
-	attribute := func(text string) events.SQSMessageAttribute {
-		return events.SQSMessageAttribute{DataType: "String", StringValue: &text}
-	}
-	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{"ce-specversion": attribute("1.0"), "ce-id": attribute("1"),
-		"ce-source": attribute("s"),
-		"ce-type":   attribute("order"), "ExtendedPayloadSize": {DataType: "Number", StringValue: aws.String("20")}}
-	w.receive(e) // without a time
-	letters := w.quarantined()
-	if w.verdicts() != "Poison" || len(letters) != 1 || letters[0].MessageAttributes["ExtendedPayloadSize"].StringValue == nil {
-		t.Fatalf("%s, %+v", w.verdicts(), letters)
-	}
+	attach(&e.Records[0], map[string]string{"ce-specversion": "1.0", "ce-id": "1", "ce-source": "s", "ce-type": "order"})
+	e.Records[0].MessageAttributes["ExtendedPayloadSize"] = events.SQSMessageAttribute{DataType: "Number", StringValue: aws.String("20")}
+	w.gets(e, "Poison: missing-field") // without a time
+	letter, _ := w.letter()
+	must.Equal(t, *letter.MessageAttributes["ExtendedPayloadSize"].StringValue, "20")
 	w.putObject(large, "1", `{"id":"1","cents":1,"at":"2099-03-01T10:00:00Z"}`)
-	if w.receive(e); w.verdicts() != "Inserted" {
-		t.Errorf("%s: %v", w.verdicts(), w.outcomes[0].Refusal)
-	}
+	w.gets(e, "Inserted")
 }
 
 // A reader that closes nothing would run out of connections.
