@@ -59,7 +59,7 @@ func TestFoldedClaims(t *testing.T) {
 		default:
 			owners[plain] = id
 		}
-		must.Equal(t, w.receive(messages(account(id, sent[id]))), `{"batchItemFailures":[]}`)
+		must.Equal(t, w.receive(messages(account(id, sent[id]))), failures())
 		if got := w.outcomes[len(w.outcomes)-1]; got.Verdict != want || want == event.Conflict && got.Refusal.Reason != event.Claimed {
 			t.Fatalf("account %s with %q, which %q has: %s %v, want %s", id, sent[id], owner, got.Verdict, got.Refusal, want)
 		}
@@ -82,15 +82,9 @@ func TestIngestAtomic(t *testing.T) {
 		w := newWorld(t, accounts, func(s *setup) { s.store.Concurrency = 1 }) // so that a claims before b does
 		e := messages(account("a", "x@y", 1, 2), order("1", 1), account("b", "x@y", 3), account("a", "x@y", 1, 2),
 			account("c", "c@y", many...), account("d", "d@y", 1, 1), account("e", "e@y", many[:98]...))
-		must.Equal(t, w.receive(inGroup(e, queue)), `{"batchItemFailures":[]}`)
-		r := w.batches[0]
-		if r.Received != 7 || r.Verdicts[event.Inserted] != 3 || r.Verdicts[event.Duplicate] != 1 || r.Verdicts[event.Poison] != 2 ||
-			r.Verdicts[event.Conflict] != 1 {
-			t.Errorf("%+v", r)
-		}
-		if r.Parts[event.Inserted] != 3+99 || r.Parts[event.Duplicate] != 3 || r.Parts[event.Conflict] != 0 {
-			t.Errorf("parts %v", r.Parts)
-		}
+		must.Equal(t, w.receive(inGroup(e, queue)), failures())
+		must.Equal(t, tally(w.batches[0].Verdicts[:]), "Inserted 3, Duplicate 1, Conflict 1, Poison 2")
+		must.Equal(t, tally(w.batches[0].Parts[:]), "Inserted 102, Duplicate 3")
 		must.Equal(t, len(w.items()), 4+1+100)
 		var notes []string
 		for _, o := range w.outcomes {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -278,6 +279,33 @@ func (w *world) quarantined() []sqstypes.Message {
 			must.Succeed(w.t, err)
 		}
 	}
+}
+
+// tally says how many of each verdict there are, of those of which there are any.
+func tally(counts []int) string {
+	var list []string
+	for _, v := range event.Verdicts {
+		if n := counts[v]; n != 0 {
+			list = append(list, fmt.Sprint(v, " ", n))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// reported returns what the report of the last batch of the streams function counts, without what
+// it has nothing of.
+func (w *world) reported() string {
+	report := reflect.ValueOf(w.counted[len(w.counted)-1])
+	var list []string
+	for i := range report.NumField() {
+		if field := report.Field(i); field.Kind() == reflect.Int && !field.IsZero() {
+			list = append(list, fmt.Sprint(report.Type().Field(i).Name, " ", field))
+		}
+	}
+	if report.FieldByName("Unproven").Bool() {
+		list = append(list, "Unproven")
+	}
+	return strings.Join(list, ", ")
 }
 
 // items returns the keys in the events table, and how often each was met.

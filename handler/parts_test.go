@@ -36,19 +36,11 @@ func TestIngestParts(t *testing.T) {
 		w := newWorld(t, carts)
 		e := messages(cart("a", "x", 3), order("1", 1), cart("b", "x", 0), strings.Replace(cart("c", "x", 2), `{"n":1}`, `{"n":0}`, 1),
 			cart("a", "x", 3), cart("a", "y", 4))
-		must.Equal(t, w.receive(inGroup(e, queue)), `{"batchItemFailures":[]}`)
-		r := w.batches[0]
-		if r.Received != 6 || r.Verdicts[event.Inserted] != 3 || r.Verdicts[event.Duplicate] != 1 || r.Verdicts[event.Poison] != 1 ||
-			r.Verdicts[event.Conflict] != 1 {
-			t.Errorf("%+v", r)
-		}
-		if r.Parts[event.Inserted] != 3 || r.Parts[event.Duplicate] != 3 || r.Parts[event.Conflict] != 0 {
-			t.Errorf("parts %v", r.Parts)
-		}
+		must.Equal(t, w.receive(inGroup(e, queue)), failures())
+		must.Equal(t, tally(w.batches[0].Verdicts[:]), "Inserted 3, Duplicate 1, Conflict 1, Poison 1")
+		must.Equal(t, tally(w.batches[0].Parts[:]), "Inserted 3, Duplicate 3")
 		must.Equal(t, len(w.items()), 1+3+1+1)
-		if letters := w.quarantined(); len(letters) != 2 {
-			t.Errorf("%d letters", len(letters))
-		}
+		must.Equal(t, len(w.quarantined()), 2)
 	}
 }
 

@@ -50,49 +50,43 @@ func received(e events.SQSEvent, n int) events.SQSEvent {
 // Once the account is there, it is stored.
 func TestRequires(t *testing.T) {
 	w := newWorld(t, bank)
-	must.Equal(t, w.receive(received(messages(opened("ada")), 1)), failures())
+	w.gets(received(messages(opened("ada")), 1), "Inserted")
 	for n := 1; n < 3; n++ {
-		must.Equal(t, w.receive(received(messages(transfer("1", "ada", "bob")), n)), failures("m0"))
-		must.Equal(t, w.outcomes[0].Refusal.Reason, event.Requires)
+		w.gets(received(messages(transfer("1", "ada", "bob")), n), "Retry: requires, back")
 		if detail := w.outcomes[0].Refusal.Detail; strings.Contains(detail, "bob") {
 			t.Errorf("what is logged quotes the event: %s", detail)
 		}
 	}
-	must.Equal(t, w.receive(received(messages(transfer("1", "ada", "bob")), 3)), failures())
-	must.Equal(t, w.outcomes[0].Verdict, event.Rejected)
+	w.gets(received(messages(transfer("1", "ada", "bob")), 3), "Rejected: requires")
 	must.Equal(t, w.outcomes[0].Refusal.Detail,
 		`it requires account under the key "ACCOUNT#bob / -", which is not stored; send the message again once it is`)
 	must.Equal(t, len(w.quarantined()), 1)
 	must.Equal(t, len(w.items()), 1)
 
-	must.Equal(t, w.receive(received(messages(opened("bob")), 1)), failures())
-	must.Equal(t, w.receive(received(messages(transfer("1", "ada", "bob")), 1)), failures())
-	must.Equal(t, w.outcomes[0].Verdict, event.Inserted)
+	w.gets(received(messages(opened("bob")), 1), "Inserted")
+	w.gets(received(messages(transfer("1", "ada", "bob")), 1), "Inserted")
 }
 
 // What the same batch brings goes first, wherever it stands in it.
 func TestRequiredInTheSameBatch(t *testing.T) {
 	w := newWorld(t, bank)
-	must.Equal(t, w.receive(received(messages(transfer("1", "ada", "bob"), opened("bob"), opened("ada")), 3)), failures())
-	must.Equal(t, w.batches[0].Verdicts[event.Inserted], 3)
+	w.gets(received(messages(transfer("1", "ada", "bob"), opened("bob"), opened("ada")), 3), "Inserted; Inserted; Inserted")
 }
 
 // A message of a FIFO queue does not wait, so its group goes on.
 func TestRequiredOnFIFO(t *testing.T) {
 	w := newWorld(t, bank)
 	e := received(messages(transfer("1", "ada", "bob"), opened("ada"), opened("bob"), transfer("2", "ada", "bob")), 1)
-	must.Equal(t, w.receive(inGroup(e, ".fifo")), failures())
-	must.Equal(t, fmt.Sprint(w.outcomes[0].Verdict, w.outcomes[3].Verdict), "Rejected Inserted")
+	w.gets(inGroup(e, ".fifo"), "Rejected: requires; Inserted; Inserted; Inserted")
 }
 
 // What a part requires is required of its whole, of which nothing is stored otherwise.
 func TestRequiredByParts(t *testing.T) {
 	w := newWorld(t, bank)
 	booking := `{"type":"booking","id":"1","at":"2099-03-01T10:00:00Z","entries":[{"account":"ada"},{"account":"bob"}]}`
-	must.Equal(t, w.receive(received(messages(opened("ada"), booking), 3)), failures())
-	must.Equal(t, w.outcomes[1].Verdict, event.Rejected)
+	w.gets(received(messages(opened("ada"), booking), 3), "Inserted; Rejected: requires")
 	must.Equal(t, len(w.items()), 1)
-	must.Equal(t, w.receive(received(messages(booking, opened("bob")), 1)), failures())
+	w.gets(received(messages(booking, opened("bob")), 1), "Inserted; Inserted")
 	must.Equal(t, len(w.items()), 2+3)
 }
 
@@ -115,23 +109,21 @@ func TestRequiredIsReadOnce(t *testing.T) {
 // expired, and that time to live has not removed yet, does not count.
 func TestRequiredIsGone(t *testing.T) {
 	w := newWorld(t, bank)
-	w.receive(messages(opened("ada"), opened("bob"), transfer("1", "ada", "bob"), openedAt("old", "2099-02-10T10:00:00Z")))
-	must.Equal(t, w.batches[0].Verdicts[event.Inserted], 4)
+	w.gets(messages(opened("ada"), opened("bob"), transfer("1", "ada", "bob"), openedAt("old", "2099-02-10T10:00:00Z")),
+		"Inserted; Inserted; Inserted; Inserted")
 	repairer, err := repair.New(w.StoreConfig(w.plan))
 	must.Succeed(t, err)
 	_, err = repairer.Erase(context.Background(), event.Key{PK: "ACCOUNT#bob", SK: "-"})
 	must.Succeed(t, err)
 	w.Clock.Pass(2 * 24 * time.Hour)
-	must.Equal(t, w.receive(received(messages(transfer("1", "ada", "bob"), transfer("2", "ada", "bob"), transfer("3", "ada", "old")), 3)),
-		failures())
-	must.Equal(t, fmt.Sprint(w.outcomes[0].Verdict, w.outcomes[1].Verdict, w.outcomes[2].Verdict), "Duplicate Rejected Rejected")
+	w.gets(received(messages(transfer("1", "ada", "bob"), transfer("2", "ada", "bob"), transfer("3", "ada", "old")), 3),
+		"Duplicate; Rejected: requires; Rejected: requires")
 }
 
 // A read that fails proves nothing.
 func TestRequiredIsUnread(t *testing.T) {
 	w := newWorld(t, bank)
 	w.receive(messages(opened("ada"), opened("bob")))
-	w.faults = []fault{{API: "BatchGetItem", Before: errDenied, Always: true}}
-	must.Equal(t, w.receive(received(messages(transfer("1", "ada", "bob"), opened("eve")), 9)), failures("m0"))
-	must.Equal(t, fmt.Sprint(w.outcomes[0].Verdict, w.outcomes[1].Verdict), "Retry Inserted")
+	w.refuse("BatchGetItem", errDenied)
+	w.gets(received(messages(transfer("1", "ada", "bob"), opened("eve")), 9), "Retry: refused, back; Inserted")
 }
