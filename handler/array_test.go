@@ -64,6 +64,16 @@ func (w *world) letter() (sqstypes.Message, quarantine.Note) {
 	return letters[0], n
 }
 
+// kept reports the only letter in quarantine if its body lacks one of the words.
+func (w *world) kept(words ...string) {
+	w.t.Helper()
+	letters := w.quarantined()
+	must.Equal(w.t, len(letters), 1)
+	for _, letter := range letters {
+		must.Say(w.t, *letter.Body, words...)
+	}
+}
+
 // note returns what quarantine has written beside the only letter.
 func (w *world) note() quarantine.Note {
 	w.t.Helper()

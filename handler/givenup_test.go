@@ -1,7 +1,6 @@
 package handler_test
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -30,11 +29,9 @@ func TestALaterStampIsReadFirst(t *testing.T) {
 				odd := map[event.ChangeKind]map[string]any{event.Insert: insert(2, later), event.Modify: record(2, kind, later, now),
 					event.Remove: record(2, kind, later, nil)}[kind]
 				alter(odd, later)
-				_, err := w.deliver(batch(w.inserted(1, "1", 5), odd))
-				must.Fail(t, err, "carries epoch 4")
-				if n := len(w.quarantined()); n != 0 || w.head("totals").Flag != "" {
-					t.Errorf("%s, %s %s: %d letters, flag %q", c, kind, name, n, w.head("totals").Flag)
-				}
+				w.fails(batch(w.inserted(1, "1", 5), odd), "carries epoch 4")
+				must.Equal(t, len(w.quarantined()), 0, c, kind, name)
+				must.Equal(t, w.head("totals").Flag, "", c, kind, name)
 			}
 		}
 	}
@@ -56,33 +53,22 @@ func TestGivenUp(t *testing.T) {
 				e := batch(w.inserted(1, "1", 5), insert(2, stamped), w.inserted(3, "3", 7),
 					record(4, event.Modify, stamped, stamped))
 				for _, n := range []int{2, 4} { // one record after the other
-					_, err := w.deliver(e)
-					if err == nil {
-						t.Fatal("the batch goes on")
-					}
-					key := givenUpKey.FindString(err.Error())
+					key := givenUpKey.FindString(w.fails(e, ""))
 					if !strings.HasSuffix(key, "#"+sequence(n)) {
-						t.Fatalf("%v", err)
+						t.Fatal(key)
 					}
 					w.sums(t, "totals", "0", "0")
 					w.Put(t, "totals", testworld.Key(key, "-"))
 				}
 				reads := w.calls["GetItem"]
 				w.expect(e, done)
-				if got, want := w.calls["GetItem"]-reads, 2+len(w.plan.Definitions()); got != want { // the heads, before they are flagged
-					t.Errorf("%d reads for two records, want %d", got, want)
-				}
+				must.Equal(t, w.calls["GetItem"]-reads, 2+len(w.plan.Definitions())) // the heads, before they are flagged
 				w.sums(t, "totals", "2", "12")
 				letters := w.quarantined()
-				if len(letters) != 2 || !strings.Contains(*letters[0].Body, `"reason":"given-up"`) ||
-					!strings.Contains(*letters[0].Body, "carries epoch 77") {
-					t.Errorf("%d letters", len(letters))
-				}
-				for _, name := range []string{"totals", "live"} {
-					if flag := w.head(name).Flag; !strings.Contains(flag, "given up") {
-						t.Errorf("%s has flag %q", name, flag)
-					}
-				}
+				must.Equal(t, len(letters), 2)
+				must.Say(t, *letters[0].Body, `"reason":"given-up"`, "carries epoch 77")
+				must.Say(t, w.head("totals").Flag, "given up")
+				must.Say(t, w.head("live").Flag, "given up")
 				plain := batch(w.inserted(5, "5", 1))
 				reads = w.calls["GetItem"]
 				w.expect(plain, done)
@@ -96,9 +82,8 @@ func TestGivenUp(t *testing.T) {
 func TestGivenUpUnread(t *testing.T) {
 	w := newWorld(t).started()
 	later := w.image(order("2", 50)).with("epoch", "N", "77")
-	w.faults = []fault{{API: "GetItem", Always: true, Before: errDenied}}
-	_, err := w.deliver(batch(insert(2, later)))
-	must.Fail(t, err, "could not be read")
+	w.refuse("GetItem", errDenied)
+	w.fails(batch(insert(2, later)), "could not be read")
 }
 
 // A hook that fails ends the batch at its change. A record that was given up before it is
@@ -108,19 +93,8 @@ func TestGivenUpBeforeAHookFails(t *testing.T) {
 	stamped := w.image(order("2", 50)).with("epoch", "N", "77")
 	e := batch(w.inserted(1, "1", 5), insert(2, stamped), w.inserted(3, "3", 7),
 		insert(5, w.image(order("5", 1)).with("data", "B", "AAAA")))
-	_, err := w.deliver(e)
-	if err == nil {
-		t.Fatal("the batch goes on")
-	}
-	w.Put(t, "totals", testworld.Key(givenUpKey.FindString(err.Error()), "-"))
-	w.streams.OnChange = func(_ context.Context, c event.Change) error {
-		if c.Sequence.String() == sequence(3) {
-			return errLost
-		}
-		return nil
-	}
+	w.Put(t, "totals", testworld.Key(givenUpKey.FindString(w.fails(e, "")), "-"))
+	w.failAt(3)
 	w.expect(e, from(3))
-	if letters := w.quarantined(); len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"given-up"`) {
-		t.Errorf("%d letters, want that of the record that was given up", len(letters))
-	}
+	w.kept(`"reason":"given-up"`)
 }

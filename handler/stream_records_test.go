@@ -142,6 +142,25 @@ func (w *world) expect(e any, want string) {
 	}
 }
 
+// fails delivers what fails as a whole, with an error that has all of the words. It returns the
+// error's text.
+func (w *world) fails(e any, words ...string) string {
+	w.t.Helper()
+	_, err := w.deliver(e)
+	must.Fail(w.t, err, words...)
+	return fmt.Sprint(err)
+}
+
+// failAt makes the hook refuse the change of record n.
+func (w *world) failAt(n int) {
+	w.streams.OnChange = func(_ context.Context, c event.Change) error {
+		if c.Sequence.String() == sequence(n) {
+			return errLost
+		}
+		return nil
+	}
+}
+
 // started returns a world whose streams function has started.
 func (w *world) started() *world {
 	w.t.Helper()

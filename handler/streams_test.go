@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -35,7 +35,7 @@ import (
 func TestStreamsAnswerBytes(t *testing.T) {
 	w := newWorld(t).started()
 	w.expect(batch(w.inserted(1, "1", 5)), `{"batchItemFailures":[],"state":{}}`)
-	w.expect(batch(), `{"batchItemFailures":[],"state":{}}`)
+	w.expect(batch(), done)
 	final := batch()
 	final["isFinalInvokeForWindow"], final["state"] = true, map[string]int{"old": 1}
 	w.expect(final, `{"batchItemFailures":[],"state":{}}`)
@@ -45,25 +45,20 @@ func TestStreamsAnswerBytes(t *testing.T) {
 	w = newWorld(t, counting(aggregate.Receipts)).started()
 	w.expect(plain(w.inserted(1, "1", 5)), `{"batchItemFailures":[]}`)
 	w.expect(batch(w.inserted(2, "2", 5)), `{"batchItemFailures":[],"state":{}}`)
-	if _, err := w.deliver("text"); err == nil {
-		t.Error("an event that is not a batch")
-	}
+	w.fails("text", "")
 }
 
 // Marks need the shard, but receipts do not. Nothing is guessed.
 func TestShardID(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
-		answer, err := w.deliver(plain(w.inserted(1, "1", 5)))
+		e := plain(w.inserted(1, "1", 5))
 		if c == aggregate.Marks {
-			if err == nil || !strings.Contains(err.Error(), "TumblingWindowInSeconds") || w.total("totals").N != 0 {
-				t.Errorf("marks: %s %v", answer, err)
-			}
+			w.fails(e, "TumblingWindowInSeconds")
+			must.Equal(t, w.total("totals").N, 0)
 			continue
 		}
-		if err != nil {
-			t.Errorf("receipts: %v", err)
-		}
+		w.expect(e, failures())
 		w.sums(t, "totals", "1", "5")
 		w.expect(batch(w.inserted(1, "1", 5)), done) // the same change, now with its shard, is counted already
 		w.sums(t, "totals", "1", "5")
@@ -75,15 +70,9 @@ func TestRecordsOutOfOrder(t *testing.T) {
 	a, b := w.image(order("1", 5)), w.image(order("2", 5))
 	long := insert(1, a)
 	long["dynamodb"].(map[string]any)["SequenceNumber"] = "9000000000000000000000" // 22 digits: lower as text, higher as a number
-	for name, e := range map[string]map[string]any{
-		"descending":           batch(insert(2, a), insert(1, b)),
-		"the same twice":       batch(insert(2, a), insert(2, b)),
-		"numbers and not text": batch(long, insert(999, b)),
-	} {
-		if answer, err := w.deliver(e); err == nil || !strings.Contains(err.Error(), "comes after") {
-			t.Errorf("%s: %s %v", name, answer, err)
-		}
-	}
+	w.fails(batch(insert(2, a), insert(1, b)), "comes after")
+	w.fails(batch(insert(2, a), insert(2, b)), "comes after") // the same twice
+	w.fails(batch(long, insert(999, b)), "comes after")       // as numbers, and not as text
 	must.Equal(t, w.total("totals").N, 0)
 	w.expect(batch(insert(999, b), long), done)
 	w.sums(t, "totals", "2", "10")
@@ -95,9 +84,8 @@ func TestRecordsOfTwoStreams(t *testing.T) {
 	w := newWorld(t).started()
 	other := w.inserted(2, "2", 5)
 	other["eventSourceARN"] = streamARN + "-other"
-	if answer, err := w.deliver(batch(w.inserted(1, "1", 5), other)); err == nil || w.total("totals").N != 0 {
-		t.Errorf("two streams in one batch: %s %v", answer, err)
-	}
+	w.fails(batch(w.inserted(1, "1", 5), other), "")
+	must.Equal(t, w.total("totals").N, 0)
 }
 
 func TestForeignItems(t *testing.T) {
@@ -107,16 +95,13 @@ func TestForeignItems(t *testing.T) {
 	w.expect(batch(insert(1, foreign), w.inserted(2, "1", 5), record(3, event.Modify, foreign, foreign), expiry(4, foreign)),
 		done)
 	w.sums(t, "totals", "1", "5")
-	if r := w.counted[0]; r.Foreign != 3 || r.Quarantined != 0 || r.Archived != 0 || len(w.quarantined()) != 0 {
-		t.Errorf("%+v", r)
-	}
+	must.Equal(t, w.reported(), "Received 4, Foreign 3, Inserted 1, Updates 2")
+	must.Equal(t, len(w.quarantined()), 0)
 	// If people add attributes to an item of Ingot's, it stays readable, and no total changes.
 	img := w.image(order("1", 5))
 	more := img.with("note", "L", []any{map[string]any{"S": "x"}}).with("tags", "SS", []string{"a"}).with("raw", "BS", []string{"AA=="})
 	w.expect(batch(record(5, event.Modify, img, more)), done)
-	if r := w.counted[1]; r.Updates != 0 || r.Foreign != 0 {
-		t.Errorf("%+v", r)
-	}
+	must.Equal(t, w.reported(), "Received 1")
 }
 
 // fence returns the record of a fence.
@@ -207,9 +192,8 @@ func TestNotesThatAreLost(t *testing.T) {
 	w.faults = []fault{{API: "PutItem", Applies: note, Before: errLost}}
 	w.expect(e, done)
 	w.sums(t, "totals", "1", "5")
-	if !strings.Contains(w.log.String(), "waits longer; counting goes on") || w.noted() != "" {
-		t.Errorf("noted %q, logged %s", w.noted(), &w.log)
-	}
+	must.Say(t, w.log.String(), "waits longer; counting goes on")
+	must.Equal(t, w.noted(), "")
 	w.faults = []fault{{API: "UpdateItem", Kill: true}} // it is counted, and the function dies
 	box := testworld.Sandbox{Cold: func(context.Context) (esm.Handler, error) { return lambda.NewHandler(w.streams.Handle).Invoke, nil }}
 	e = batch(w.inserted(3, "2", 5), fence(4, "r", "1"))
@@ -230,14 +214,10 @@ func TestStampFromTheFuture(t *testing.T) {
 	for name, r := range map[string]map[string]any{
 		"new image": insert(2, later), "old image": record(2, event.Modify, later, img), "removed": record(2, event.Remove, later, nil),
 	} {
-		answer, err := w.deliver(batch(w.inserted(1, "1", 5), r))
-		if err == nil || !strings.Contains(err.Error(), "epoch 4") || w.total("totals").N != 0 {
-			t.Errorf("%s: %s %v", name, answer, err)
-		}
+		w.fails(batch(w.inserted(1, "1", 5), r), "epoch 4")
+		must.Equal(t, w.total("totals").N, 0, name)
 		// It counts as a batch that is not proven, so that the function's metrics show it.
-		if rep := w.counted[len(w.counted)-1]; !rep.Unproven || rep.Received != 2 || rep.Updates != 0 {
-			t.Errorf("%s: reported as %+v", name, rep)
-		}
+		must.Equal(t, w.reported(), "Received 2, Unproven", name)
 	}
 }
 
@@ -255,8 +235,7 @@ func TestBatchOfARefusedStart(t *testing.T) {
 		w.restart(st)
 		e := batch(w.inserted(1, "1", 5))
 		for range 2 {
-			_, err := w.deliver(e)
-			must.Fail(t, err, "hasty since 1 has no head")
+			w.fails(e, "hasty since 1 has no head")
 		}
 		w.restart(before)
 		w.expect(e, done)
@@ -281,9 +260,8 @@ func TestRolledBack(t *testing.T) {
 		}
 		img := w.image(order("1", 5))
 		w.expect(batch(insert(1, img), insert(2, img.with("PK", "S", "ORDER#9"))), done)
-		if got := heads(); got != "totals: 0 false, newest: 1 true " || w.counted[len(w.counted)-1].Behind != 2 {
-			t.Errorf("%s; %+v", got, w.counted[len(w.counted)-1])
-		}
+		must.Equal(t, heads(), "totals: 0 false, newest: 1 true ")
+		must.Say(t, w.reported(), "Behind 2")
 		w.expect(batch(record(3, event.Remove, img, nil)), done) // this lets nothing in
 		must.Equal(t, heads(), "totals: 0 false, newest: 1 true ")
 		w.expect(batch(insert(4, img.with("digest", "S", "odd"))), done) // nobody knows which totals it would be in
@@ -312,6 +290,20 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	return def
 }
 
+// behind says which epoch a head is behind, and whether it is being built.
+func (w *world) behind(name string) string {
+	w.t.Helper()
+	h := w.head(name)
+	return fmt.Sprint(h.Behind, map[bool]string{true: ", building"}[h.Building])
+}
+
+// refuseHeads makes every write to a head fail.
+func (w *world) refuseHeads() {
+	w.faults = []fault{{API: "UpdateItem", Always: true, Before: errDenied, Applies: func(in any) bool {
+		return strings.HasPrefix(rows.TextOf(in.(*dynamodb.UpdateItemInput).Key["PK"]), "G#")
+	}}}
+}
+
 // A new image that is stamped below a generation marks the generation's head, before the answer. An
 // old image does not.
 func TestStampBelow(t *testing.T) {
@@ -322,30 +314,19 @@ func TestStampBelow(t *testing.T) {
 		w.expect(batch(insert(1, below)), done)
 		w.sums(t, "totals", "1", "5") // since 1
 		w.sums(t, "live", "0", "0")   // since 2
-		if h := w.head("live"); !h.Building || h.Behind != 1 {
-			t.Errorf("%+v", h)
-		}
-		if h := w.head("totals"); h.Building || h.Behind != 0 {
-			t.Errorf("%+v", h)
-		}
+		must.Equal(t, w.behind("live"), "1, building")
+		must.Equal(t, w.behind("totals"), "0")
 		w.expect(batch(record(2, event.Modify, below, img)), done) // touched
 		w.sums(t, "totals", "1", "5")
 		w.sums(t, "live", "1", "5")
-		if h := w.head("live"); h.Behind != 1 {
-			t.Errorf("an old image raised behind: %+v", h)
-		}
+		must.Equal(t, w.head("live").Behind, 1, "an old image raises behind")
 		w.expect(batch(insert(3, w.image(order("2", 7)).with("epoch", "", nil))), done) // no stamp at all
-		if h := w.head("totals"); !h.Building || h.Behind != 1 {
-			t.Errorf("%+v", h)
-		}
+		must.Equal(t, w.behind("totals"), "1, building")
 		// In a pass that has begun since then, a head that cannot be written holds the batch.
 		live, _ := w.plan.Definition("live")
 		_, err := repair.Of(w.store).BeginPass(deadline(t), live)
 		must.Succeed(t, err)
-		w.faults = []fault{{API: "UpdateItem", Always: true, Before: errDenied,
-			Applies: func(in any) bool {
-				return strings.HasPrefix(rows.TextOf(in.(*dynamodb.UpdateItemInput).Key["PK"]), "G#")
-			}}}
+		w.refuseHeads()
 		w.expect(batch(insert(4, below.with("PK", "S", "ORDER#9")), w.inserted(5, "10", 1)), from(4))
 	}
 }
@@ -377,21 +358,18 @@ func TestOnChange(t *testing.T) {
 // If a batch has several failures, the lowest record counts, in whatever order they are found.
 // Those of the archive are found first, then those of quarantine, then those of the totals.
 func TestTheLowestFailureWins(t *testing.T) {
-	kinds := map[string]func(w *world, n int) map[string]any{
-		"archive": func(w *world, n int) map[string]any { return expiry(n, w.image(order(fmt.Sprint("a", n), 1))) },
-		"quarantine": func(w *world, n int) map[string]any {
-			return insert(n, w.image(order(fmt.Sprint("q", n), 1)).with("odd", "Z", 1))
-		},
-		"totals": func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint("t", n), 1))) },
+	kinds := map[string]func(n int, img attributes) map[string]any{
+		"archive":    expiry,
+		"quarantine": func(n int, img attributes) map[string]any { return insert(n, img.with("odd", "Z", 1)) },
+		"totals":     insert,
 	}
-	for _, at := range [][]string{{"archive", "quarantine", "totals"}, {"archive", "totals", "quarantine"},
-		{"quarantine", "archive", "totals"},
-		{"quarantine", "totals", "archive"}, {"totals", "archive", "quarantine"}, {"totals", "quarantine", "archive"}} {
+	for _, at := range []string{"archive quarantine totals", "archive totals quarantine", "quarantine archive totals",
+		"quarantine totals archive", "totals archive quarantine", "totals quarantine archive"} {
 		for _, c := range bothWays {
 			w := newWorld(t, counting(c)).started()
 			var records []map[string]any
-			for i, kind := range at {
-				records = append(records, kinds[kind](w, 10+i))
+			for i, kind := range strings.Fields(at) {
+				records = append(records, kinds[kind](10+i, w.image(order(kind, 1))))
 			}
 			for _, api := range []string{"PutObject", "SendMessageBatch", "UpdateItem", "TransactWriteItems"} {
 				w.faults = append(w.faults, fault{API: api, Always: true, Before: errDenied})
@@ -406,14 +384,9 @@ func TestTheLowestFailureWins(t *testing.T) {
 func TestLowestUnproven(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c), func(s *setup) {
-			s.spec.Aggregates["refunds"] = s.spec.Aggregates["live"]
-			s.spec.Aggregates["parcels"] = s.spec.Aggregates["live"]
-			a := s.spec.Aggregates["refunds"]
-			a.By, a.From = map[string]string{"id": "{id}"}, maps.Clone(a.From)
-			s.spec.Aggregates["refunds"] = a
-			delete(s.spec.Aggregates, "parcels")
-			delete(s.spec.Aggregates, "live")
-			delete(s.spec.Aggregates, "totals")
+			one := s.spec.Aggregates["live"]
+			one.By = map[string]string{"id": "{id}"}
+			s.spec.Aggregates = map[string]pipeline.AggregateSpec{"refunds": one}
 		}).started()
 		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
 		w.faults = []fault{{API: api, Always: true, Before: errDenied,
@@ -430,9 +403,7 @@ func TestLowestUnproven(t *testing.T) {
 		}
 		want := map[aggregate.Counting]int{aggregate.Marks: 3, aggregate.Receipts: 1}[c]
 		w.expect(batch(records...), from(want))
-		if !w.counted[0].Unproven {
-			t.Error("the report does not say so")
-		}
+		must.Equal(t, w.counted[0].Unproven, true)
 		w.faults = nil
 		w.expect(batch(records[want-1:]...), done)
 		n := 0
@@ -467,31 +438,18 @@ func TestStreamsReports(t *testing.T) {
 	w.Clock.Set(epoch.Add(90e9))
 	e := batch(w.inserted(1, "1", 5), w.inserted(2, "2", 5))
 	w.expect(e, done)
+	must.Equal(t, w.reported(), "Received 2, Inserted 2, Updates 2")
+	first := w.counted[0]
+	must.Equal(t, first.Lag, 90*time.Second)
+	must.Equal(t, fmt.Sprint(first.Cost.Requests, first.Cost.WriteUnits), "2 2")
 	w.expect(e, done)
-	first, second := w.counted[0], w.counted[1]
-	if first.Received != 2 || first.Updates != 2 || first.Dropped != 0 || first.Lag != 90e9 || first.Cost.Requests != 2 ||
-		first.Cost.WriteUnits != 2 {
-		t.Errorf("%+v", first)
-	}
-	if second.Received != 2 || second.Updates != 0 || second.Dropped != 4 || second.Unproven {
-		t.Errorf("%+v", second)
-	}
 	// The metric counts items that are new among the records that are not delivered again, and
 	// nothing else.
-	if first.Inserted != 2 || second.Inserted != 2 {
-		t.Errorf("%d and %d inserted", first.Inserted, second.Inserted)
-	}
-	w.streams.OnChange = func(_ context.Context, c event.Change) error {
-		if c.Sequence.String() == sequence(5) {
-			return errLost
-		}
-		return nil
-	}
+	must.Equal(t, w.reported(), "Received 2, Inserted 2, Dropped 4")
+	w.failAt(5)
 	w.expect(batch(record(3, event.Modify, w.image(order("1", 5)), w.image(order("1", 5))), w.inserted(4, "3", 5),
 		w.inserted(5, "4", 5)), from(5))
-	if third := w.counted[2]; third.Inserted != 1 || !third.Unproven {
-		t.Errorf("%+v", third)
-	}
+	must.Equal(t, w.reported(), "Received 3, Inserted 1, Updates 2, Unproven")
 }
 
 // A batch that writes a total of 300 KB reports it, which raises the metric and the alarm.
@@ -505,9 +463,7 @@ func TestStreamsReportLargeTotals(t *testing.T) {
 	must.Succeed(t, err)
 	w.restart(st) // another process: this one looks at the total again within an hour
 	w.expect(batch(w.inserted(2, "2", 5)), done)
-	if small, large := w.counted[0].Large, w.counted[1].Large; small != 0 || large != 1 {
-		t.Errorf("%d and %d large totals are reported, want 0 and 1", small, large)
-	}
+	must.Equal(t, fmt.Sprint(w.counted[0].Large, w.counted[1].Large), "0 1")
 }
 
 func marshal(t testing.TB, v any) []byte {
