@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -71,23 +69,15 @@ func TestArchiveHoldsThePayload(t *testing.T) {
 			sent[body], records = true, append(records, expiry(i+1, w.image(body)))
 		}
 		w.expect(batch(records...), done)
-		if n := w.counted[0]; n.Archived != 20 || n.PayloadsLost != 0 {
-			t.Errorf("%+v", n)
-		}
+		must.Equal(t, w.reported(), "Received 20, Archived 20, Updates 2")
 		must.Equal(t, w.calls["GetObject"], 10*len(options))
 		all = append(all, w.archived())
 		before := w.archived()
 		w.expect(batch(records...), done) // a redelivery
 		must.Match(t, before, w.archived())
 	}
-	if len(all[0]) != 20 || !maps.Equal(all[0], all[1]) {
-		for name, body := range all[0] {
-			if all[1][name] != body {
-				t.Fatalf("%s holds\n%s\nwant\n%s", name, all[1][name], body)
-			}
-		}
-		t.Errorf("%d and %d objects", len(all[0]), len(all[1]))
-	}
+	must.Equal(t, len(all[0]), 20)
+	must.Match(t, all[1], all[0])
 	for _, body := range all[1] {
 		doc, err := event.ParseDocument(body)
 		if err != nil || body != string(keys.Canonical(nil, doc.Root(), nil)) || strings.Contains(body, "i:payload") {
@@ -107,25 +97,20 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	a, b := w.image(long("1", 5)), w.image(long("2", 7))
 	w.gone(long("1", 5))
 	w.expect(batch(expiry(1, a), expiry(2, b)), done)
-	if n := w.counted[0]; n.Archived != 2 || n.PayloadsLost != 1 {
-		t.Errorf("%+v", n)
-	}
-	bodies := slices.Collect(maps.Values(w.archived()))
-	if len(bodies) != 2 {
-		t.Fatalf("%d objects", len(bodies))
-	}
+	must.Equal(t, w.reported(), "Received 2, Archived 2, PayloadsLost 1, Updates 2")
+	objects := w.archived()
+	must.Equal(t, len(objects), 2)
 	lost := 0
-	for _, body := range bodies {
+	for _, body := range objects {
 		if strings.Contains(body, "i:payload") {
-			if lost++; !strings.Contains(body, `\"cents\":5`) || strings.Contains(body, "xxx") {
-				t.Errorf("archived without its payload: %s", body)
-			}
+			lost++
+			must.Say(t, body, `\"cents\":5`)
+			must.Equal(t, strings.Contains(body, "xxx"), false, body)
 		}
 	}
-	if log := w.log.String(); lost != 1 || !strings.Contains(log, "archived without its payload") ||
-		!strings.Contains(log, "ORDER#1 / ORDER") || strings.Contains(log, "cents") {
-		t.Errorf("%d lost; the log: %s", lost, log)
-	}
+	must.Equal(t, lost, 1)
+	must.Say(t, w.log.String(), "archived without its payload", "ORDER#1 / ORDER")
+	must.Equal(t, strings.Contains(w.log.String(), "cents"), false, &w.log)
 }
 
 // inTurn is a group whose functions run one after the other.
@@ -152,12 +137,12 @@ func TestArchiveWhilePayloadsCannotBeRead(t *testing.T) {
 		}).started()
 		plain, a := w.image(order("1", 5)), w.image(long("2", 7))
 		e := batch(expiry(1, plain), expiry(2, a), w.inserted(3, "3", 1))
-		w.faults = []fault{{API: "GetObject", Before: c.err, Always: true}}
+		w.refuse("GetObject", c.err)
 		w.expect(e, from(2))
 		w.faults = nil
-		if w.calls["GetObject"] != c.most || len(w.archived()) != 1 || w.counted[0].PayloadsLost != 0 {
-			t.Errorf("%s: %d requests, %d objects", what, w.calls["GetObject"], len(w.archived()))
-		}
+		must.Equal(t, w.calls["GetObject"], c.most, what)
+		must.Equal(t, len(w.archived()), 1, what)
+		must.Equal(t, w.counted[0].PayloadsLost, 0, what)
 		w.sums(t, "live", "-1", "-11")
 		w.faults = []fault{{API: "GetObject", Before: c.err}}
 		if c.most == 1 {
@@ -195,9 +180,8 @@ func TestArchiveReadsWithinItsRoom(t *testing.T) {
 	w.restart(st)
 	w.streams.Archive = held
 	w.expect(batch(records...), done)
-	if w.counted[0].Archived != len(sizes) || len(w.archived()) != len(sizes) {
-		t.Errorf("%+v", w.counted[0])
-	}
+	must.Equal(t, w.counted[0].Archived, len(sizes))
+	must.Equal(t, len(w.archived()), len(sizes))
 	if held.most > 13*mb || held.most < 9*mb-200 {
 		t.Errorf("%d bytes of payloads at once", held.most)
 	}

@@ -3,6 +3,7 @@ package handler_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,11 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/archive"
 )
 
+var (
+	archivedName = regexp.MustCompile(`^expired/.{129}\.json$`)
+	archivedBody = regexp.MustCompile(`^\{"PK":\{"S":"ORDER#.*"data":\{"S":"\{\\"type\\":\\"order\\"`)
+)
+
 // What time to live removes is archived, under the same name and with the same bytes however it
 // comes. What a person removes is not archived.
 func TestArchive(t *testing.T) {
@@ -25,20 +31,16 @@ func TestArchive(t *testing.T) {
 		w := newWorld(t, counting(c)).started()
 		a, b, p := w.image(order("1", 5)), w.image(order("2", 7)), w.image(order("3", 9))
 		w.expect(batch(insert(1, a), insert(2, b), insert(3, p)), done)
-		e := batch(expiry(4, a), expiry(5, b.with("tags", "SS", []string{"z", "a"})), record(6, event.Remove, p, nil))
+		e := batch(expiry(4, a), expiry(5, b.with("tags", "SS", []string{"z", "a"})), removed(6, p))
 		w.expect(e, done)
 		objects := w.archived()
-		if len(objects) != 2 || w.counted[1].Archived != 2 {
-			t.Fatalf("%d objects, %+v", len(objects), w.counted[1])
-		}
+		must.Equal(t, len(objects), 2)
+		must.Equal(t, w.counted[1].Archived, 2)
 		w.expect(e, done)
 		must.Match(t, w.archived(), objects)
 		for name, body := range objects {
-			if !strings.HasPrefix(name, "expired/") || !strings.HasSuffix(name, ".json") || len(name) != len("expired/")+64+1+64+5 {
-				t.Errorf("name %s", name)
-			}
-			if !strings.Contains(body, `"data":{"S":"{\"type\":\"order\"`) || !strings.HasPrefix(body, `{"PK":{"S":"ORDER#`) {
-				t.Errorf("body %s", body)
+			if !archivedName.MatchString(name) || !archivedBody.MatchString(body) {
+				t.Errorf("%s: %s", name, body)
 			}
 		}
 		w.sums(t, "totals", "2", "12") // keep: only the person's removal counts
@@ -56,12 +58,12 @@ func TestArchiveFiles(t *testing.T) {
 		a, b, p := w.image(order("1", 5)), w.image(order("2", 7)), w.image(order("3", 9))
 		w.expect(batch(insert(1, a), insert(2, b), insert(3, p)), done)
 		large := a.with("more", "S", strings.Repeat("x", 2<<20))
-		e := batch(expiry(4, a), expiry(5, b), record(6, event.Remove, p, nil), expiry(7, large))
+		e := batch(expiry(4, a), expiry(5, b), removed(6, p), expiry(7, large))
 		w.expect(e, done)
 		objects := w.archived()
-		if len(objects) != 2 || w.counted[1].Archived != 3 || w.calls["PutObject"] != 2 {
-			t.Fatalf("%d objects, %+v, %d requests", len(objects), w.counted[1], w.calls["PutObject"])
-		}
+		must.Equal(t, len(objects), 2)
+		must.Equal(t, w.counted[1].Archived, 3)
+		must.Equal(t, w.calls["PutObject"], 2)
 		w.expect(e, done)
 		must.Match(t, w.archived(), objects)
 		w.expect(batch(expiry(5, b)), done) // cut differently
@@ -87,7 +89,7 @@ func TestArchiveFileFails(t *testing.T) {
 	w.streams.ArchiveFiles = true
 	a, b := w.image(order("1", 5)), w.image(order("2", 7))
 	w.expect(batch(insert(1, a), insert(2, b)), done)
-	w.faults = []fault{{API: "PutObject", Before: errLost, Always: true}}
+	w.refuse("PutObject", errLost)
 	w.expect(batch(w.inserted(3, "3", 1), expiry(4, a), expiry(5, b)), from(4))
 	w.faults = nil
 	e := batch(expiry(4, a), expiry(5, b))
@@ -109,7 +111,7 @@ func TestArchiveFails(t *testing.T) {
 	w.expect(batch(insert(1, a), insert(2, b)), done)
 	w.faults = []fault{{API: "PutObject", Before: errLost}}
 	w.expect(batch(expiry(3, a)), done) // a single failure is tried again
-	w.faults = []fault{{API: "PutObject", Before: errLost, Always: true}}
+	w.refuse("PutObject", errLost)
 	w.expect(batch(w.inserted(4, "3", 1), expiry(5, b)), from(5))
 	w.sums(t, "live", "1", "1") // counted already, so its mark drops the redelivery
 	w.faults = nil
@@ -124,7 +126,7 @@ func TestArchiveDenied(t *testing.T) {
 	for code, want := range map[string]int{"AccessDenied": 1, "NoSuchBucket": 1, "SlowDown": 3,
 		"ConditionalRequestConflict": 3} { // another put is under way, and may fail
 		w := newWorld(t).started()
-		w.faults = []fault{{API: "PutObject", Before: &smithy.GenericAPIError{Code: code}, Always: true}}
+		w.refuse("PutObject", &smithy.GenericAPIError{Code: code})
 		w.expect(batch(expiry(1, w.image(order("1", 5)))), from(1))
 		must.Equal(t, w.calls["PutObject"], want, code)
 	}

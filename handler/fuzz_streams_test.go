@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/iam"
@@ -31,9 +30,9 @@ func FuzzStreams(f *testing.F) {
 	w := newWorld(f)
 	one, two := w.image(order("1", 5)), w.image(order("2", 7))
 	for _, e := range []any{
-		batch(), plain(), batch(insert(1, one), record(2, event.Modify, one, one.with("epoch", "N", "9")), expiry(3, two)),
+		batch(), plain(), batch(insert(1, one), changed(2, one, one.with("epoch", "N", "9")), expiry(3, two)),
 		batch(insert(1, one), insert(2, one.with("digest", "S", "x")), insert(3, two.with("tags", "SS", []string{"a"})),
-			record(4, event.Remove, two, nil)),
+			removed(4, two)),
 	} {
 		payload := marshal(f, e)
 		f.Add(payload, true)

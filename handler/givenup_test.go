@@ -51,7 +51,7 @@ func TestGivenUp(t *testing.T) {
 				w := newWorld(t, counting(c)).started()
 				stamped := later(w.image(order("2", 50)).with("epoch", "N", "77"))
 				e := batch(w.inserted(1, "1", 5), insert(2, stamped), w.inserted(3, "3", 7),
-					record(4, event.Modify, stamped, stamped))
+					changed(4, stamped, stamped))
 				for _, n := range []int{2, 4} { // one record after the other
 					key := givenUpKey.FindString(w.fails(e, ""))
 					if !strings.HasSuffix(key, "#"+sequence(n)) {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/iam"
@@ -35,23 +33,23 @@ func TestCountedByPut(t *testing.T) {
 		stock  string // orders and revenue of the total that moves with the put
 		live   string // of one that does not
 	}{
-		"put by this generation's transaction":       {record(1, event.Insert, nil, put("2")), "0 0", "1 5"},
-		"put by a later epoch's transaction":         {record(1, event.Insert, nil, put("3")), "0 0", "1 5"},
-		"put by an epoch before the generation":      {record(1, event.Insert, nil, put("1")), "1 5", "1 5"},
-		"put without a transaction, or by a person":  {record(1, event.Insert, nil, one), "1 5", "1 5"},
-		"mended after it was not Ingot's":            {record(1, event.Modify, foreign, put("3")), "1 5", "1 5"},
-		"damaged, so that it is not Ingot's":         {record(1, event.Modify, put("3"), foreign), "-1 -5", "-1 -5"},
-		"put back by a person in the place of a bar": {record(1, event.Modify, bar, put("3")), "1 5", "1 5"},
-		"put by a person in the place of a bar":      {record(1, event.Modify, bar, one), "1 5", "1 5"},
-		"stamped below the generation":               {record(1, event.Insert, nil, put("1").with("epoch", "N", "1")), "0 0", "0 0"},
-		"touched":                                    {record(1, event.Modify, put("1").with("epoch", "N", "1"), put("1")), "1 5", "1 5"},
-		"touched by a later pass":                    {record(1, event.Modify, put("2").with("epoch", "N", "2"), put("2")), "0 0", "0 0"},
-		"an attribute changed": {record(1, event.Modify, put("3"), put("3").with("color", "S", "red")),
+		"put by this generation's transaction":       {insert(1, put("2")), "0 0", "1 5"},
+		"put by a later epoch's transaction":         {insert(1, put("3")), "0 0", "1 5"},
+		"put by an epoch before the generation":      {insert(1, put("1")), "1 5", "1 5"},
+		"put without a transaction, or by a person":  {insert(1, one), "1 5", "1 5"},
+		"mended after it was not Ingot's":            {changed(1, foreign, put("3")), "1 5", "1 5"},
+		"damaged, so that it is not Ingot's":         {changed(1, put("3"), foreign), "-1 -5", "-1 -5"},
+		"put back by a person in the place of a bar": {changed(1, bar, put("3")), "1 5", "1 5"},
+		"put by a person in the place of a bar":      {changed(1, bar, one), "1 5", "1 5"},
+		"stamped below the generation":               {insert(1, put("1").with("epoch", "N", "1")), "0 0", "0 0"},
+		"touched":                                    {changed(1, put("1").with("epoch", "N", "1"), put("1")), "1 5", "1 5"},
+		"touched by a later pass":                    {changed(1, put("2").with("epoch", "N", "2"), put("2")), "0 0", "0 0"},
+		"an attribute changed": {changed(1, put("3"), put("3").with("color", "S", "red")),
 			"0 0", "0 0"},
-		"removed":                        {record(1, event.Remove, put("3"), nil), "-1 -5", "-1 -5"},
-		"erased":                         {record(1, event.Modify, put("3"), bar), "-1 -5", "-1 -5"},
+		"removed":                        {removed(1, put("3")), "-1 -5", "-1 -5"},
+		"erased":                         {changed(1, put("3"), bar), "-1 -5", "-1 -5"},
 		"expired: it keeps what expires": {expiry(1, put("3")), "0 0", "-1 -5"},
-		"removed before it was in any new generation": {record(1, event.Remove, put("1").with("epoch", "N", "1"), nil), "0 0", "0 0"},
+		"removed before it was in any new generation": {removed(1, put("1").with("epoch", "N", "1")), "0 0", "0 0"},
 	} {
 		for _, way := range bothWays {
 			w := newWorld(t, counting(way), moving).started()
@@ -83,35 +81,38 @@ func TestBoundsOfARemoval(t *testing.T) {
 	}
 }
 
+// changes are the records of one batch.
+type changes = []map[string]any
+
 func boundOfARemoval(t *testing.T, sign int, beyond string, bounded func(*setup)) {
 	images := newWorld(t)
 	of := func(id string, cents int) attributes { return images.image(order(id, sign*cents)) }
 	for name, c := range map[string]struct {
-		changes [][]map[string]any // by batch
+		batches []changes
 		sum     int
 		flagged bool
 	}{
-		"removed, and it stays above": {[][]map[string]any{{insert(1, of("1", 5))}, {record(2, event.Remove, of("1", 5), nil)}},
+		"removed, and it stays above": {[]changes{{insert(1, of("1", 5))}, {removed(2, of("1", 5))}},
 			0, false},
-		"removed, down to the floor": {[][]map[string]any{{record(1, event.Remove, of("1", 10), nil)}}, -10, false},
-		"removed, below":             {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil)}}, -11, true},
-		"removed, below what is stored": {[][]map[string]any{{insert(1, of("1", -7))}, {record(2, event.Remove, of("2", 4), nil)}},
+		"removed, down to the floor": {[]changes{{removed(1, of("1", 10))}}, -10, false},
+		"removed, below":             {[]changes{{removed(1, of("1", 11))}}, -11, true},
+		"removed, below what is stored": {[]changes{{insert(1, of("1", -7))}, {removed(2, of("2", 4))}},
 			-11, true},
-		"removed where there is enough": {[][]map[string]any{{insert(1, of("1", 100))}, {record(2, event.Remove, of("2", 40), nil)}},
+		"removed where there is enough": {[]changes{{insert(1, of("1", 100))}, {removed(2, of("2", 40))}},
 			60, false},
-		"corrected, below": {[][]map[string]any{{record(1, event.Modify, of("1", 20), of("1", 1))}}, -19, true},
-		"corrected upwards": {[][]map[string]any{{insert(1, of("1", -20))},
-			{record(2, event.Modify, of("2", 1), of("2", 2))}}, -19, false},
-		"an older one comes, one expires": {[][]map[string]any{{expiry(1, of("1", 5)), insert(2, of("2", -20))}}, -20, false},
-		"one expires, one is removed": {[][]map[string]any{{expiry(1, of("1", 5)), record(2, event.Remove, of("2", 20), nil)}},
+		"corrected, below": {[]changes{{changed(1, of("1", 20), of("1", 1))}}, -19, true},
+		"corrected upwards": {[]changes{{insert(1, of("1", -20))},
+			{changed(2, of("2", 1), of("2", 2))}}, -19, false},
+		"an older one comes, one expires": {[]changes{{expiry(1, of("1", 5)), insert(2, of("2", -20))}}, -20, false},
+		"one expires, one is removed": {[]changes{{expiry(1, of("1", 5)), removed(2, of("2", 20))}},
 			-20, true},
-		"an older event is brought in": {[][]map[string]any{{insert(1, of("1", -20))}}, -20, false},
-		"folded with what makes up": {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil), insert(2, of("2", 30))}},
+		"an older event is brought in": {[]changes{{insert(1, of("1", -20))}}, -20, false},
+		"folded with what makes up": {[]changes{{removed(1, of("1", 11)), insert(2, of("2", 30))}},
 			19, false},
 	} {
 		for _, way := range bothWays {
 			w := newWorld(t, counting(way), bounded).started()
-			for _, records := range c.changes {
+			for _, records := range c.batches {
 				for range 2 {
 					w.expect(batch(records...), done)
 				}
@@ -140,8 +141,8 @@ func TestFloorOfManyTotals(t *testing.T) {
 	var first, second []map[string]any
 	for i := range 40 {
 		img := images.image(order(fmt.Sprint(i), 100))
-		first = append(first, record(1+i, event.Insert, nil, img))
-		second = append(second, record(100+i, event.Modify, img, images.image(order(fmt.Sprint(i), 100-200*(i%2)-i))))
+		first = append(first, insert(1+i, img))
+		second = append(second, changed(100+i, img, images.image(order(fmt.Sprint(i), 100-200*(i%2)-i))))
 	}
 	w.expect(batch(first...), done)
 	w.expect(batch(second...), done)
@@ -164,25 +165,21 @@ func TestFloorOfManyTotals(t *testing.T) {
 // refused.
 func TestIngestStarts(t *testing.T) {
 	w := newWorld(t, moving)
-	if got := w.receive(messages(order("1", 5))); got != failures() || w.verdicts() != "Inserted" {
-		t.Fatalf("%s %s", got, w.verdicts())
-	}
-	if h := w.head("stock"); h.Building || h.Retired != 0 {
-		t.Errorf("the head %+v", h)
-	}
-	sends := func(what string, want int, bodies ...string) {
+	w.gets(messages(order("1", 5)), "Inserted")
+	must.Equal(t, w.head("stock").Building, false)
+	must.Equal(t, w.head("stock").Retired, 0)
+	sends := func(what string, want int, id string) {
 		t.Helper()
 		before := w.calls["BatchGetItem"] + w.calls["GetItem"]
-		if got := w.receive(messages(bodies...)); got != failures() || w.calls["BatchGetItem"]+w.calls["GetItem"]-before != want {
-			t.Errorf("%s: %s, %d reads, want %d", what, got, w.calls["BatchGetItem"]+w.calls["GetItem"]-before, want)
-		}
+		w.gets(messages(order(id, 5)), "Inserted", what)
+		must.Equal(t, w.calls["BatchGetItem"]+w.calls["GetItem"]-before, want, what)
 	}
-	sends("the next batch", 0, order("2", 5))
+	sends("the next batch", 0, "2")
 	w.Clock.Pass(6 * time.Minute)
-	sends("after five minutes, as the one that has raised the epoch", 2, order("3", 5))
-	sends("the one after that", 0, order("4", 5))
+	sends("after five minutes, as the one that has raised the epoch", 2, "3")
+	sends("the one after that", 0, "4")
 	w.Clock.Pass(6 * time.Minute)
-	sends("after five more minutes", 1, order("5", 5))
+	sends("after five more minutes", 1, "5")
 
 	// A pipeline of the same epoch with another definition is refused, and its batch comes back.
 	other := newWorld(t, moving, func(s *setup) {
@@ -204,19 +201,16 @@ func TestIngestStarts(t *testing.T) {
 func TestIngestStartsOnlyWhereItMust(t *testing.T) {
 	w := newWorld(t)
 	clear(w.calls)
-	if w.receive(messages(order("1", 5))); w.calls["PutItem"] != 1 || len(w.calls) != 1 {
-		t.Errorf("it has sent %v", w.calls)
-	}
+	w.receive(messages(order("1", 5)))
+	must.Match(t, w.calls, map[string]int{"PutItem": 1})
 }
 
 // TestIngestCannotStart shows that a batch comes back whole while the tables give no proof.
 func TestIngestCannotStart(t *testing.T) {
 	w := newWorld(t, moving)
-	w.faults = append(w.faults, fault{API: "BatchGetItem", Before: errDenied, Always: true})
-	var response events.SQSEventResponse
-	var err error
-	response, err = w.handleQueue(deadline(t), messages(order("1", 5)))
-	if err == nil || len(response.BatchItemFailures) != 0 || len(w.items()) != 0 {
-		t.Errorf("%v %v", response, err)
-	}
+	w.refuse("BatchGetItem", errDenied)
+	response, err := w.handleQueue(deadline(t), messages(order("1", 5)))
+	must.Fail(t, err, "")
+	must.Equal(t, len(response.BatchItemFailures), 0)
+	must.Equal(t, len(w.items()), 0)
 }

@@ -269,7 +269,7 @@ func TestStreamsLogsNoValues(t *testing.T) {
 		cases := map[string]map[string]any{"good": insert(1, hidden), "good and plain": insert(1, shown),
 			"later epoch": insert(1, hidden.with("epoch", "N", "9")),
 			"event name":  insert(1, hidden), "key": insert(1, hidden), "no number": insert(1, hidden), "swept": expiry(1, hidden),
-			"person removes": record(1, event.Remove, shown, nil)}
+			"person removes": removed(1, shown)}
 		cases["event name"]["eventName"] = secret
 		cases["key"]["dynamodb"].(map[string]any)["Keys"] = secret
 		cases["no number"]["dynamodb"].(map[string]any)["SequenceNumber"] = secret

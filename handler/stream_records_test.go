@@ -95,6 +95,12 @@ func sequence(n int) string { return fmt.Sprintf("%021d", n) }
 
 func insert(n int, img attributes) map[string]any { return record(n, event.Insert, nil, img) }
 
+// changed returns the record of an item that is written again, and removed that of one that a person
+// removes.
+func changed(n int, old, new attributes) map[string]any { return record(n, event.Modify, old, new) }
+
+func removed(n int, img attributes) map[string]any { return record(n, event.Remove, img, nil) }
+
 // inserted returns the insert of an order.
 func (w *world) inserted(n int, id string, cents int) map[string]any {
 	w.t.Helper()

@@ -92,7 +92,7 @@ func TestForeignItems(t *testing.T) {
 	w := newWorld(t).started()
 	foreign := attributes{"PK": {"S": "USER#1"}, "SK": {"S": "x"}, "list": {"L": []any{}}, "set": {"SS": []string{"a"}},
 		"none": {"NULL": true}}
-	w.expect(batch(insert(1, foreign), w.inserted(2, "1", 5), record(3, event.Modify, foreign, foreign), expiry(4, foreign)),
+	w.expect(batch(insert(1, foreign), w.inserted(2, "1", 5), changed(3, foreign, foreign), expiry(4, foreign)),
 		done)
 	w.sums(t, "totals", "1", "5")
 	must.Equal(t, w.reported(), "Received 4, Foreign 3, Inserted 1, Updates 2")
@@ -100,7 +100,7 @@ func TestForeignItems(t *testing.T) {
 	// If people add attributes to an item of Ingot's, it stays readable, and no total changes.
 	img := w.image(order("1", 5))
 	more := img.with("note", "L", []any{map[string]any{"S": "x"}}).with("tags", "SS", []string{"a"}).with("raw", "BS", []string{"AA=="})
-	w.expect(batch(record(5, event.Modify, img, more)), done)
+	w.expect(batch(changed(5, img, more)), done)
 	must.Equal(t, w.reported(), "Received 1")
 }
 
@@ -152,7 +152,7 @@ func TestFences(t *testing.T) {
 		"an earlier record fails":     {batch(first, bad, fence(4, "r", "0"), last), ""},
 		"one before, one after":       {batch(fence(2, "r", "0"), bad, fence(4, "r", "1")), "r 2"},
 		"removed by time to live":     {batch(first, expiry(2, gone)), ""},
-		"written again":               {batch(first, record(2, event.Modify, gone, gone)), ""},
+		"written again":               {batch(first, changed(2, gone, gone)), ""},
 		"the whole batch fails":       {batch(fence(2, "r", "0"), first), ""},
 		"a key that is not a fence's": {batch(insert(2, attributes{"PK": {"S": "%fences"}, "SK": {"S": "-"}})), ""},
 		"no question, no note":        {batch(first, last), ""},
@@ -212,7 +212,7 @@ func TestStampFromTheFuture(t *testing.T) {
 	img := w.image(order("2", 5))
 	later := img.with("epoch", "N", "4")
 	for name, r := range map[string]map[string]any{
-		"new image": insert(2, later), "old image": record(2, event.Modify, later, img), "removed": record(2, event.Remove, later, nil),
+		"new image": insert(2, later), "old image": changed(2, later, img), "removed": removed(2, later),
 	} {
 		w.fails(batch(w.inserted(1, "1", 5), r), "epoch 4")
 		must.Equal(t, w.total("totals").N, 0, name)
@@ -262,7 +262,7 @@ func TestRolledBack(t *testing.T) {
 		w.expect(batch(insert(1, img), insert(2, img.with("PK", "S", "ORDER#9"))), done)
 		must.Equal(t, heads(), "totals: 0 false, newest: 1 true ")
 		must.Say(t, w.reported(), "Behind 2")
-		w.expect(batch(record(3, event.Remove, img, nil)), done) // this lets nothing in
+		w.expect(batch(removed(3, img)), done) // this lets nothing in
 		must.Equal(t, heads(), "totals: 0 false, newest: 1 true ")
 		w.expect(batch(insert(4, img.with("digest", "S", "odd"))), done) // nobody knows which totals it would be in
 		must.Equal(t, heads(), "totals: 0 false, newest: 1 true 2099")
@@ -316,7 +316,7 @@ func TestStampBelow(t *testing.T) {
 		w.sums(t, "live", "0", "0")   // since 2
 		must.Equal(t, w.behind("live"), "1, building")
 		must.Equal(t, w.behind("totals"), "0")
-		w.expect(batch(record(2, event.Modify, below, img)), done) // touched
+		w.expect(batch(changed(2, below, img)), done) // touched
 		w.sums(t, "totals", "1", "5")
 		w.sums(t, "live", "1", "5")
 		must.Equal(t, w.head("live").Behind, 1, "an old image raises behind")
@@ -447,7 +447,7 @@ func TestStreamsReports(t *testing.T) {
 	// nothing else.
 	must.Equal(t, w.reported(), "Received 2, Inserted 2, Dropped 4")
 	w.failAt(5)
-	w.expect(batch(record(3, event.Modify, w.image(order("1", 5)), w.image(order("1", 5))), w.inserted(4, "3", 5),
+	w.expect(batch(changed(3, w.image(order("1", 5)), w.image(order("1", 5))), w.inserted(4, "3", 5),
 		w.inserted(5, "4", 5)), from(5))
 	must.Equal(t, w.reported(), "Received 3, Inserted 1, Updates 2, Unproven")
 }
