@@ -29,46 +29,29 @@ func TestLetterIsTheMessageUnchanged(t *testing.T) {
 	w := newWorld(t)
 	body := "not JSON:\t\r\n \u00e9 \U0001F600 \"quoted\" <&>"
 	e := messages(body)
-	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{
-		"trace": {DataType: "String.trace", StringValue: aws.String("abc")},
-		"count": {DataType: "Number", StringValue: aws.String("12.50")},
-		"bytes": {DataType: "Binary", BinaryValue: []byte{0, 1, 255}},
-		"ingot": {DataType: "String", StringValue: aws.String(`{"verdict":"Expired","reason":"past-expiry","detail":"an older note"}`)},
-	}
-	if got := w.receive(e); got != failures() {
-		t.Fatal(got)
-	}
-	letters := w.quarantined()
-	if len(letters) != 1 || *letters[0].Body != body {
-		t.Fatalf("%d letters", len(letters))
-	}
-	got := letters[0].MessageAttributes
-	for name, want := range e.Records[0].MessageAttributes {
-		if name == quarantine.Attribute {
-			continue
-		}
-		a := got[name]
-		if *a.DataType != want.DataType || aws.ToString(a.StringValue) != aws.ToString(want.StringValue) ||
-			string(a.BinaryValue) != string(want.BinaryValue) {
-			t.Errorf("attribute %s came as %+v", name, a)
-		}
-	}
-	var note struct{ Verdict, Reason, Detail, PK, SK string }
-	if err := json.Unmarshal([]byte(*got[quarantine.Attribute].StringValue), &note); err != nil || len(got) != 4 {
-		t.Fatalf("%d attributes; note: %v", len(got), err)
-	}
-	if note.Verdict != "Poison" || note.Reason != "undecodable" || note.Detail == "" {
-		t.Errorf("%+v", note)
-	}
+	attach(&e.Records[0], map[string]string{"ingot": `{"verdict":"Expired","reason":"past-expiry","detail":"an older note"}`})
+	e.Records[0].MessageAttributes["trace"] = events.SQSMessageAttribute{DataType: "String.trace", StringValue: aws.String("abc")}
+	e.Records[0].MessageAttributes["count"] = events.SQSMessageAttribute{DataType: "Number", StringValue: aws.String("12.50")}
+	e.Records[0].MessageAttributes["bytes"] = events.SQSMessageAttribute{DataType: "Binary", BinaryValue: []byte{0, 1, 255}}
+	w.gets(e, "Poison: undecodable")
+	letter, note := w.letter()
+	must.Equal(t, *letter.Body, body)
+	must.Equal(t, note.Verdict+" "+note.Reason, "Poison undecodable")
+	must.Equal(t, note.Detail == "", false)
+	delete(letter.MessageAttributes, quarantine.Attribute)
+	must.Match(t, letter.MessageAttributes, map[string]sqstypes.MessageAttributeValue{
+		"trace": {DataType: aws.String("String.trace"), StringValue: aws.String("abc")},
+		"count": {DataType: aws.String("Number"), StringValue: aws.String("12.50")},
+		"bytes": {DataType: aws.String("Binary"), BinaryValue: []byte{0, 1, 255}},
+	})
 }
 
 func TestNoteNamesTheKey(t *testing.T) {
 	w := newWorld(t)
 	w.receive(messages(order("1", 1), order("1", 2)))
-	note := *w.quarantined()[0].MessageAttributes[quarantine.Attribute].StringValue
-	for _, part := range []string{`"verdict":"Conflict"`, `"reason":"digest-differs"`, `"pk":"ORDER#1"`, `"sk":"ORDER"`} {
-		must.Say(t, note, part)
-	}
+	letter, _ := w.letter()
+	must.Say(t, *letter.MessageAttributes[quarantine.Attribute].StringValue,
+		`"verdict":"Conflict"`, `"reason":"digest-differs"`, `"pk":"ORDER#1"`, `"sk":"ORDER"`)
 }
 
 // SQS does not take U+FFFE and U+FFFF unescaped. A note that quotes a key with such a character
@@ -79,19 +62,15 @@ func TestNoteHoldsOnlyWhatSQSTakes(t *testing.T) {
 		body := func(cents int) string {
 			return fmt.Sprintf(`{"type":"order","id":"%s","cents":%d,"at":"2099-03-01T10:00:00Z"}`, id, cents)
 		}
-		if got := w.receive(messages(body(1), body(2))); got != failures() || w.verdicts() != "Inserted Conflict" {
-			t.Errorf("id %s: %s %s", id, got, w.verdicts())
+		w.gets(messages(body(1), body(2)), "Inserted; Conflict: digest-differs", id)
+		letter, _ := w.letter()
+		note := *letter.MessageAttributes[quarantine.Attribute].StringValue
+		if strings.ContainsAny(note, "\ufffe\uffff\u0001") {
+			t.Errorf("id %s: the note holds a character that SQS refuses", id)
 		}
-		for _, l := range w.quarantined() {
-			var note struct{ PK string }
-			if strings.ContainsAny(*l.MessageAttributes[quarantine.Attribute].StringValue, "\ufffe\uffff\u0001") {
-				t.Errorf("id %s: the note holds a character that SQS refuses", id)
-			}
-			if err := json.Unmarshal([]byte(*l.MessageAttributes[quarantine.Attribute].StringValue), &note); err != nil ||
-				!strings.HasPrefix(note.PK, "ORDER#") {
-				t.Errorf("id %s: note %v %q", id, err, note.PK)
-			}
-		}
+		var key struct{ PK string }
+		must.Succeed(t, json.Unmarshal([]byte(note), &key))
+		must.Say(t, key.PK, "ORDER#")
 	}
 }
 
@@ -100,42 +79,31 @@ func TestUnfitLetters(t *testing.T) {
 	w := newWorld(t)
 	e := messages("ten attributes", "x"+strings.Repeat("y", 1<<20-50), "fits", "nine attributes")
 	for i, n := range map[int]int{0: 10, 3: 9} {
-		e.Records[i].MessageAttributes = map[string]events.SQSMessageAttribute{}
 		for a := range n {
-			e.Records[i].MessageAttributes[fmt.Sprint("a", a)] = events.SQSMessageAttribute{DataType: "String",
-				StringValue: aws.String("v")}
+			attach(&e.Records[i], map[string]string{fmt.Sprint("a", a): "v"})
 		}
 	}
 	must.Equal(t, w.receive(e), failures("m0", "m1"))
 	must.Equal(t, len(w.quarantined()), 2)
-	if w.batches[0].Failed != 2 {
-		t.Errorf("%+v", w.batches[0])
-	}
+	must.Equal(t, w.batches[0].Failed, 2)
 	// A caller's own letters have the same bounds, to the attribute and the byte.
 	direct := newWorld(t).ingest.Quarantine
-	for n, fits := range map[int]bool{10: true, 11: false} {
-		l := quarantine.Letter{Body: "x", Attributes: map[string]sqstypes.MessageAttributeValue{}}
-		for a := range n {
+	for _, c := range []struct {
+		bytes, attributes int
+		want              error
+	}{{1, 10, nil}, {1, 11, quarantine.ErrUnfit}, {1 << 20, 0, nil}, {1<<20 + 1, 0, quarantine.ErrUnfit}} {
+		l := quarantine.Letter{Body: strings.Repeat("x", c.bytes), Attributes: map[string]sqstypes.MessageAttributeValue{}}
+		for a := range c.attributes {
 			l.Attributes[fmt.Sprint("a", a)] = sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String("v")}
 		}
-		err := direct.Send(deadline(t), []quarantine.Letter{l})[0]
-		if (err == nil) != fits || !fits && !errors.Is(err, quarantine.ErrUnfit) {
-			t.Errorf("%d attributes: %v", n, err)
-		}
-	}
-	for n, fits := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {
-		l := quarantine.Letter{Body: strings.Repeat("x", n)}
-		err := direct.Send(deadline(t), []quarantine.Letter{l})[0]
-		if (err == nil) != fits || !fits && !errors.Is(err, quarantine.ErrUnfit) {
-			t.Errorf("%d bytes: %v", n, err)
+		if err := direct.Send(deadline(t), []quarantine.Letter{l})[0]; !errors.Is(err, c.want) {
+			t.Errorf("%d bytes, %d attributes: %v", c.bytes, c.attributes, err)
 		}
 	}
 	// A body of nearly 1 MiB goes if there is room for the note.
 	big := "x" + strings.Repeat("y", 1<<20-2000)
 	must.Equal(t, w.receive(messages(big, "small", big)), failures())
-	if got := w.quarantined(); len(got) != 3 {
-		t.Errorf("%d letters", len(got))
-	}
+	must.Equal(t, len(w.quarantined()), 3)
 }
 
 // A producer's own attribute named ingot is not overwritten. The message goes back untouched, and
@@ -158,22 +126,17 @@ func TestOwnAttributeNamedIngot(t *testing.T) {
 		w := newWorld(t)
 		e := messages("broken", "broken too", order("1", 1))
 		e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{quarantine.Attribute: a}
-		e.Records[2].MessageAttributes = map[string]events.SQSMessageAttribute{ // it is stored, so no note is needed
-			quarantine.Attribute: a}
+		e.Records[2].MessageAttributes = e.Records[0].MessageAttributes // it is stored, so no note is needed
 		must.Equal(t, w.receive(e), failures("m0"), name)
-		if letters := w.quarantined(); len(letters) != 1 || *letters[0].Body != "broken too" {
-			t.Errorf("%s: %d letters", name, len(letters))
-		}
-		if !strings.Contains(w.log.String(), "a message attribute ingot of the producer's own") {
-			t.Errorf("%s: the log does not say why: %s", name, w.log.String())
-		}
+		letter, _ := w.letter()
+		must.Equal(t, *letter.Body, "broken too", name)
+		must.Say(t, w.log.String(), "a message attribute ingot of the producer's own")
 	}
 	w := newWorld(t)
 	e := messages("broken")
-	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{quarantine.Attribute: text(note)}
-	if got := w.receive(e); got != failures() || len(w.quarantined()) != 1 {
-		t.Errorf("with a note of Ingot's: %s", got)
-	}
+	attach(&e.Records[0], map[string]string{quarantine.Attribute: note})
+	must.Equal(t, w.receive(e), failures(), "with a note of Ingot's")
+	must.Equal(t, len(w.quarantined()), 1)
 }
 
 // Each entry of a request may fail on its own. If that is the sender's fault, the entry is not
@@ -207,9 +170,8 @@ func TestQuarantineRefusedAsAWhole(t *testing.T) {
 				return *e.MessageBody == "odd"
 			})
 		}}}
-	if got := w.receive(messages("bad", "odd", "worse")); got != failures("m1") || len(w.quarantined()) != 2 {
-		t.Error(got)
-	}
+	must.Equal(t, w.receive(messages("bad", "odd", "worse")), failures("m1"))
+	must.Equal(t, len(w.quarantined()), 2)
 	must.Equal(t, w.calls["SendMessageBatch"], 4)
 }
 
@@ -218,9 +180,8 @@ func TestQuarantineRefusedAsAWhole(t *testing.T) {
 func TestQuarantineIsProven(t *testing.T) {
 	w := newWorld(t)
 	w.faults = []fault{{API: "SendMessageBatch", After: errLost}}
-	if got := w.receive(messages("x")); got != failures() || len(w.quarantined()) != 2 {
-		t.Errorf("lost answer: %s", got)
-	}
+	must.Equal(t, w.receive(messages("x")), failures())
+	must.Equal(t, len(w.quarantined()), 2)
 	w.faults = []fault{{API: "SendMessageBatch", Edit: func(output any) { output.(*sqs.SendMessageBatchOutput).Successful = nil }}}
 	must.Equal(t, w.receive(messages("x")), failures("m0"))
 }
@@ -229,10 +190,8 @@ func TestQuarantineIsProven(t *testing.T) {
 func TestQuarantineRefused(t *testing.T) {
 	for _, code := range []string{"AccessDenied", "AWS.SimpleQueueService.NonExistentQueue", "InvalidClientTokenId"} {
 		w := newWorld(t)
-		w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient}}}
-		if got := w.receive(messages("x", order("1", 1))); got != failures("m0") || w.verdicts() != "Poison Inserted" {
-			t.Errorf("%s: %s %s", code, got, w.verdicts())
-		}
+		w.refuse("SendMessageBatch", &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient})
+		w.gets(messages("x", order("1", 1)), "Poison: undecodable, back; Inserted", code)
 		must.Equal(t, w.calls["SendMessageBatch"], 1, code)
 		must.Say(t, w.log.String(), code)
 	}
@@ -242,7 +201,7 @@ func TestQuarantineRefused(t *testing.T) {
 func TestQuarantineEndsWithoutDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the waits between the tries are real ones outside of a handler
 		w := newWorld(t)
-		w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: errLost}}
+		w.refuse("SendMessageBatch", errLost)
 		errs := w.ingest.Quarantine.Send(context.Background(), []quarantine.Letter{{Body: "x"}})
 		if len(errs) != 1 || !errors.Is(errs[0], errLost) {
 			t.Errorf("%v", errs)
@@ -258,10 +217,9 @@ func TestDetailIsBounded(t *testing.T) {
 	w := newWorld(t)
 	body := order("1", 1)
 	body = strings.Replace(body, `"order"`, `"`+strings.Repeat("é", 100_000)+`"`, 1)
-	if got := w.receive(messages(body)); got != failures() {
-		t.Fatal(got)
-	}
-	note := *w.quarantined()[0].MessageAttributes[quarantine.Attribute].StringValue
+	must.Equal(t, w.receive(messages(body)), failures())
+	letter, _ := w.letter()
+	note := *letter.MessageAttributes[quarantine.Attribute].StringValue
 	if len(note) > 4096 || !utf8.ValidString(note) || !json.Valid([]byte(note)) {
 		t.Errorf("a note of %d bytes", len(note))
 	}
@@ -286,8 +244,7 @@ func TestTraceOfAMessage(t *testing.T) {
 	w.ingest.Log = slog.New(slog.NewJSONHandler(&log, nil))
 	const parent, header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "Root=1-5759e988-bd862e3fe1be46a994272793"
 	e := messages("poison", "poison", order("1", 1))
-	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{
-		"traceparent": {DataType: "String", StringValue: aws.String(parent)}}
+	attach(&e.Records[0], map[string]string{"traceparent": parent})
 	e.Records[1].Attributes = map[string]string{"AWSTraceHeader": header}
 	e.Records[2].Attributes = e.Records[1].Attributes
 	w.receive(e)
@@ -300,9 +257,8 @@ func TestTraceOfAMessage(t *testing.T) {
 	}
 	must.Equal(t, strings.Count(log.String(), `"trace"`), 2, log.String())
 	log.Reset()
-	w.faults = []fault{{API: "PutItem", Before: errDenied, Always: true}}
+	w.refuse("PutItem", errDenied)
 	e.Records = e.Records[2:]
 	w.receive(e)
-	must.Say(t, log.String(), `"msg":"delivered again; the first of its batch"`)
-	must.Say(t, log.String(), `"trace":"`+header+`"`)
+	must.Say(t, log.String(), `"msg":"delivered again; the first of its batch"`, `"trace":"`+header+`"`)
 }

@@ -32,6 +32,7 @@ const secret = "jane.doe-4711@example.com"
 const (
 	secretNumber = "86753091234"
 	secretName   = "janeDoe4711"
+	quotedSecret = `"` + secret + `"`
 )
 
 // leaks lists the secrets that text shows, in every spelling that they can take on their way.
@@ -77,6 +78,13 @@ func secretive(s *setup) {
 // the runtime writes.
 type logged struct{ text bytes.Buffer }
 
+// secretWorld returns a world of secrets, and the log of both of its functions.
+func secretWorld(t *testing.T, options ...func(*setup)) (*world, *logged) {
+	w, log := newWorld(t, append([]func(*setup){secretive}, options...)...), &logged{}
+	log.to(w)
+	return w, log
+}
+
 func (l *logged) to(w *world) {
 	log := slog.New(slog.NewJSONHandler(&l.text, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.ingest.Log, w.streams.Log = log, log
@@ -100,14 +108,14 @@ func (l *logged) error(err error) {
 // person returns the members of a good event of type person. There is a secret in every member that
 // allows one.
 func person() map[string]string {
-	return map[string]string{"type": `"person"`, "id": `"` + secret + `"`, "at": `"2099-03-01T10:00:00Z"`, "mail": `"` + secret + `"`,
-		"name":  `"` + secret + `"`,
-		"cents": secretNumber, "weight": secretNumber, secretName: `"` + secret + `"`}
+	return map[string]string{"type": `"person"`, "id": quotedSecret, "at": `"2099-03-01T10:00:00Z"`, "mail": quotedSecret,
+		"name":  quotedSecret,
+		"cents": secretNumber, "weight": secretNumber, secretName: quotedSecret}
 }
 
 func plainEvent() map[string]string {
-	return map[string]string{"type": `"plain"`, "id": `"p1"`, "at": `"2099-03-01T10:00:00Z"`, "name": `"` + secret + `"`,
-		"cents": secretNumber, "rev": "7", "seq": "7", secretName: `"` + secret + `"`}
+	return map[string]string{"type": `"plain"`, "id": `"p1"`, "at": `"2099-03-01T10:00:00Z"`, "name": quotedSecret,
+		"cents": secretNumber, "rev": "7", "seq": "7", secretName: quotedSecret}
 }
 
 func body(members map[string]string) string {
@@ -129,22 +137,23 @@ func with(members map[string]string, changes ...string) map[string]string {
 	return members
 }
 
+// planted puts the secret wherever a text has a star.
+func planted(text string) string { return strings.ReplaceAll(text, "*", secret) }
+
 // badBodies are bodies that can never be stored, each with secrets in it.
 func badBodies() map[string]string {
-	text, long := `"`+secret+`"`, `"`+strings.Repeat(secret, 100)+`"`
+	text, long := quotedSecret, `"`+strings.Repeat(secret, 100)+`"`
 	list := map[string]string{
 		"not JSON": secret, "cut off": `{"mail":"` + secret, "array": `["` + secret + `"]`, "string": text,
-		"name twice":   `{"` + secretName + `":1,"` + secretName + `":2}`,
-		"unknown type": body(with(person(), "type", text)),
-		"cloud event": `{"specversion":"1.0","id":"` + secret + `","source":"` + secret + `","type":"` + secret + `","time":"` +
-			secret + `","data":{"` + secretName + `":1}}`,
-		"odd cloud event": `{"specversion":"1.0","id":7,"source":"` + secret + `","type":"person","data_base64":"` + secret + `"}`,
-		"event bridge": `{"version":"0","id":"` + secret + `","detail-type":"` + secret + `","source":"` + secret +
-			`","account":"1","time":"` + secret + `","region":"r","resources":["` + secret + `"],"detail":{"mail":"` + secret + `"}}`,
-		"notification": `{"Type":"Notification","MessageId":"` + secret + `","TopicArn":"arn:aws:sns:r:1:t","Message":"` + secret +
-			`","Timestamp":"` + secret + `","SignatureVersion":"1","Signature":"x","SigningCertURL":"x"}`,
-		"payload in S3": `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"` + secret + `","s3Key":"` +
-			secret + `"}]`,
+		"name twice":      `{"` + secretName + `":1,"` + secretName + `":2}`,
+		"unknown type":    body(with(person(), "type", text)),
+		"cloud event":     planted(`{"specversion":"1.0","id":"*","source":"*","type":"*","time":"*","data":{"` + secretName + `":1}}`),
+		"odd cloud event": planted(`{"specversion":"1.0","id":7,"source":"*","type":"person","data_base64":"*"}`),
+		"event bridge": planted(`{"version":"0","id":"*","detail-type":"*","source":"*","account":"1","time":"*",` +
+			`"region":"r","resources":["*"],"detail":{"mail":"*"}}`),
+		"notification": planted(`{"Type":"Notification","MessageId":"*","TopicArn":"arn:aws:sns:r:1:t","Message":"*",` +
+			`"Timestamp":"*","SignatureVersion":"1","Signature":"x","SigningCertURL":"x"}`),
+		"payload in S3":    planted(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"*","s3Key":"*"}]`),
 		"expired":          body(with(person(), "at", `"2019-03-01T10:00:00Z"`)),
 		"text in pad":      body(with(plainEvent(), "seq", text)),
 		"long number":      body(with(plainEvent(), "seq", secretNumber)),
@@ -178,7 +187,7 @@ func quoting(code string) error {
 func attributed(bodies ...string) events.SQSEvent {
 	e := messages(bodies...)
 	for i := range e.Records {
-		e.Records[i].MessageAttributes = map[string]events.SQSMessageAttribute{secretName: {DataType: "String", StringValue: new(secret)}}
+		attach(&e.Records[i], map[string]string{secretName: secret})
 	}
 	return e
 }
@@ -188,8 +197,7 @@ func attributed(bodies ...string) events.SQSEvent {
 func TestIngestLogsNoValues(t *testing.T) {
 	bad := badBodies()
 	for name, text := range bad {
-		w, log := newWorld(t, secretive), &logged{}
-		log.to(w)
+		w, log := secretWorld(t)
 		w.receive(attributed(text))
 		if w.outcomes[0].Verdict.Quarantined() && log.text.Len() == 0 {
 			t.Errorf("%s: nothing is logged", name)
@@ -197,11 +205,10 @@ func TestIngestLogsNoValues(t *testing.T) {
 		log.check(t, name)
 	}
 	t.Run("conflicts", func(t *testing.T) {
-		w, log := newWorld(t, secretive), &logged{}
-		log.to(w)
+		w, log := secretWorld(t)
 		for _, first := range []func() map[string]string{person, plainEvent} {
 			w.receive(attributed(body(first())))
-			w.receive(attributed(body(with(first(), "note", `"`+secret+`"`)), body(with(first(), secretName, "1"))))
+			w.receive(attributed(body(with(first(), "note", quotedSecret)), body(with(first(), secretName, "1"))))
 			must.Equal(t, w.verdicts(), "Conflict Conflict")
 		}
 		w.Alter(t, "events", testworld.Key("PLAIN#p2", "PLAIN"), "SET note = :v", rows.Text(secret))
@@ -218,17 +225,16 @@ func TestIngestLogsNoValues(t *testing.T) {
 	t.Run("refusals", func(t *testing.T) {
 		for _, code := range []string{"ValidationException", "InternalServerError", "ThrottlingException", "InvalidParameterValue"} {
 			for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "SendMessageBatch"} {
-				w, log := newWorld(t, secretive), &logged{}
-				log.to(w)
+				w, log := secretWorld(t)
 				_, err := w.handleQueue(deadline(t), events.SQSEvent{Records: []events.SQSMessage{}})
 				must.Succeed(t, err)
-				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
+				w.refuse(api, quoting(code))
 				bodies := []string{body(plainEvent()), body(with(person(), "at", `"2019-03-01T10:00:00Z"`)), secret}
 				for i := range 5 {
 					bodies = append(bodies, body(with(person(), "id", fmt.Sprintf(`"%d"`, i))))
 				}
 				e := attributed(bodies...)
-				e.Records[2].MessageAttributes["ingot"] = events.SQSMessageAttribute{DataType: "String", StringValue: new(secret)}
+				attach(&e.Records[2], map[string]string{"ingot": secret})
 				w.receive(e)
 				log.check(t, api+" "+code)
 				for _, o := range w.outcomes {
@@ -250,8 +256,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 			for range 1 + r.IntN(4) {
 				text[r.IntN(len(text))] = byte(" \"\\{}[],:0-x.e"[r.IntN(14)])
 			}
-			w, log := newWorld(t, secretive), &logged{}
-			log.to(w)
+			w, log := secretWorld(t)
 			w.receive(attributed(string(text)))
 			if log.text.Len() > 0 && strings.Contains(log.text.String(), `"pk"`) {
 				continue // a broken member may have moved a secret into a key that the type shows
@@ -283,11 +288,11 @@ func TestStreamsLogsNoValues(t *testing.T) {
 				}
 			}
 		}
-		cases["uncomputable"] = insert(1, shown.with("data", "S", body(with(plainEvent(), "cents", `"`+secret+`"`))))
+		cases["uncomputable"] = insert(1, shown.with("data", "S", body(with(plainEvent(), "cents", quotedSecret))))
 		cases["unknown attribute"] = insert(1, hidden.with(secretName, "Z", secret))
 		for name, record := range cases {
-			w, log := newWorld(t, secretive, counting(c)).started(), &logged{}
-			log.to(w)
+			w, log := secretWorld(t, counting(c))
+			w.started()
 			for _, e := range []any{batch(record), plain(record), []any{record}} {
 				_, err := w.handleStream(deadline(t), marshal(t, e))
 				log.error(err)
@@ -297,9 +302,9 @@ func TestStreamsLogsNoValues(t *testing.T) {
 		for _, code := range []string{"ValidationException", "InternalServerError", "ThrottlingException", "InvalidParameterValue",
 			"SlowDown"} {
 			for _, api := range []string{"UpdateItem", "TransactWriteItems", "GetItem", "BatchGetItem", "SendMessageBatch", "PutObject"} {
-				w, log := newWorld(t, secretive, counting(c)).started(), &logged{}
-				log.to(w)
-				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
+				w, log := secretWorld(t, counting(c))
+				w.started()
+				w.refuse(api, quoting(code))
 				odd := insert(4, hidden.with(secretName, "Z", secret))
 				_, err := w.handleStream(deadline(t), marshal(t, batch(insert(1, hidden), expiry(2, shown),
 					insert(3, shown.with("epoch", "N", "1")), odd)))
@@ -313,10 +318,11 @@ func TestStreamsLogsNoValues(t *testing.T) {
 			}
 		}
 	}
-	for _, payload := range []string{secret, `{"Records":"` + secret + `"}`, `{"Records":[],"shardId":` + secretNumber + `}`,
-		`{"Records":[{}],"window":{"start":"` + secret + `"}}`, `["` + secret + `"]`, `[{"` + secret} {
-		w, log := newWorld(t, secretive).started(), &logged{}
-		log.to(w)
+	for _, payload := range []string{"*", `{"Records":"*"}`, `{"Records":[],"shardId":` + secretNumber + `}`,
+		`{"Records":[{}],"window":{"start":"*"}}`, `["*"]`, `[{"*`} {
+		payload = planted(payload)
+		w, log := secretWorld(t)
+		w.started()
 		_, err := w.handleStream(deadline(t), json.RawMessage(payload))
 		if err == nil {
 			t.Errorf("%s is taken", payload)
@@ -348,7 +354,7 @@ func TestQuarantineLinesAreBounded(t *testing.T) {
 	}{
 		{"quarantined", func() { w.receive(messages(many...)) }, `"quarantined"`},
 		{"quarantine fails", func() {
-			w.faults = []fault{{API: "SendMessageBatch", Before: errDenied, Always: true}}
+			w.refuse("SendMessageBatch", errDenied)
 			w.receive(messages(many...))
 			w.faults = nil
 		}, `"quarantine failed; the message stays in its queue"`},
@@ -373,9 +379,7 @@ func TestQuarantineLinesAreBounded(t *testing.T) {
 // whole. The function with the right secret then stores the batch once.
 func TestBatchUnderAnotherSecret(t *testing.T) {
 	w := newWorld(t, secretive)
-	if answer := w.receive(messages(body(person()))); answer != failures() || w.verdicts() != "Inserted" {
-		t.Fatalf("%s %s", answer, w.verdicts())
-	}
+	w.gets(messages(body(person())), "Inserted")
 	plan, err := pipeline.New(private(), pipeline.Secret([]byte("another of sixteen bytes")))
 	must.Succeed(t, err)
 	st, err := w.Store(plan)
@@ -387,10 +391,7 @@ func TestBatchUnderAnotherSecret(t *testing.T) {
 			t.Errorf("%v %v", answer, err)
 		}
 	}
-	if n := len(w.items()); n != 1 || len(w.quarantined()) != 0 {
-		t.Errorf("%d items, or something is in quarantine", n)
-	}
-	if w.receive(messages(body(person()))); w.verdicts() != "Duplicate" {
-		t.Errorf("%s", w.verdicts())
-	}
+	must.Equal(t, len(w.items()), 1)
+	must.Equal(t, len(w.quarantined()), 0)
+	w.gets(messages(body(person())), "Duplicate")
 }
