@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +36,7 @@ type recorder struct {
 	*httptest.Server
 	mu       sync.Mutex
 	requests []*http.Request
+	told     int // requests that asked has returned
 }
 
 func newRecorder(t *testing.T, status int, body string) *recorder {
@@ -67,11 +69,35 @@ func (r *recorder) seen() []*http.Request {
 	return r.requests
 }
 
-func connected(t *testing.T) *backend {
+// asked returns the method and the path of each request since it was called before.
+func (r *recorder) asked() string {
+	var list []string
+	for _, one := range r.seen()[r.told:] {
+		list = append(list, one.Method+" "+one.URL.Path)
+	}
+	r.told += len(list)
+	return strings.Join(list, ", ")
+}
+
+func connected(t *testing.T) *backend { return connectedBy(t, settings{}) }
+
+func connectedBy(t *testing.T, s settings) *backend {
 	t.Helper()
-	b, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, settings{}, nil)
+	b, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, s, nil)
 	must.Succeed(t, err)
 	return b
+}
+
+// process returns a process with a pipeline that is built in.
+func process(getenv func(string) string, builtIn string) Process {
+	return Process{Getenv: getenv, Files: fstest.MapFS{"pipeline.yaml": {Data: []byte(builtIn)}}, Pipeline: "pipeline.yaml",
+		Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
+}
+
+// message returns a batch of one message.
+func message(body string) events.SQSEvent {
+	return events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body,
+		EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q"}}}
 }
 
 // The store asks again itself, so the SDK must not. Each request of the store is one request to the
@@ -97,9 +123,8 @@ func TestQuarantineReachesItsQueue(t *testing.T) {
 	q := connected(t).quarantine(r.URL + "/123456789012/quarantine")
 	must.Equal(t, len(r.seen()), 0)
 	must.Succeed(t, q.Send(context.Background(), []quarantine.Letter{{Body: "hello"}})[0])
-	if got := r.seen(); len(got) != 1 || got[0].Header.Get("X-Amz-Target") != "AmazonSQS.SendMessageBatch" {
-		t.Errorf("%d requests", len(got))
-	}
+	must.Equal(t, len(r.seen()), 1)
+	must.Equal(t, r.seen()[0].Header.Get("X-Amz-Target"), "AmazonSQS.SendMessageBatch")
 }
 
 // INGOT_ENDPOINT_URL takes the place of every service. On AWS, template.yaml sets it to nothing.
@@ -111,15 +136,8 @@ func TestEndpoint(t *testing.T) {
 		t.Setenv("AWS_ENDPOINT_URL", c.injected)
 		s, err := readSettings(environment(map[string]string{"INGOT_TABLE": "events", "INGOT_ENDPOINT_URL": c.own}), tableVariable)
 		must.Succeed(t, err)
-		b, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, s, nil)
-		must.Succeed(t, err)
-		before := len(r.seen())
-		if err := b.archive("archive").Put(context.Background(), "expired/a.json", "{}"); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if got := r.seen(); len(got) != before+1 || got[before].URL.Path != "/archive/expired/a.json" {
-			t.Errorf("%s: %d requests", name, len(got)-before)
-		}
+		must.Succeed(t, connectedBy(t, s).archive("archive").Put(context.Background(), "expired/a.json", "{}"))
+		must.Equal(t, r.asked(), "PUT /archive/expired/a.json", name)
 	}
 }
 
@@ -127,9 +145,7 @@ func TestEndpoint(t *testing.T) {
 func TestArchiveReachesItsBucket(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, "")
 	must.Succeed(t, connected(t).archive("archive").Put(context.Background(), "expired/a.json", "{}"))
-	if got := r.seen(); len(got) != 1 || got[0].Method != http.MethodPut || got[0].URL.Path != "/archive/expired/a.json" {
-		t.Errorf("%d requests, first %v", len(got), got[0].URL)
-	}
+	must.Equal(t, r.asked(), "PUT /archive/expired/a.json")
 }
 
 // A function asks a bucket only for a message that points to it. The client of S3 is made then, and
@@ -139,9 +155,7 @@ func TestPayloadsReachTheirBucket(t *testing.T) {
 	t.Setenv("INGOT_TABLE", "events")
 	t.Setenv("INGOT_POINTER_BUCKETS", "large-payloads")
 	made := 0
-	p := Process{Getenv: os.Getenv, Files: fstest.MapFS{"pipeline.yaml": &fstest.MapFile{Data: []byte(least)}}, Pipeline: "pipeline.yaml",
-		Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
-	handle, err := p.Ingest(t.Context(), func(in *handler.Ingest) {
+	handle, err := process(os.Getenv, least).Ingest(t.Context(), func(in *handler.Ingest) {
 		if in.Payloads == nil {
 			t.Error("nothing reads payloads")
 		}
@@ -154,21 +168,15 @@ func TestPayloadsReachTheirBucket(t *testing.T) {
 	if handler.NewPayloads(late, "large-payloads"); made != 0 {
 		t.Error("a client is made before the first message needs it")
 	}
-	message := func(body string) events.SQSEvent {
-		return events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body,
-			EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q"}}}
-	}
-	if _, err := handle(t.Context(), message(`{"type":"x"}`)); err != nil || len(r.seen()) != 2 { // for the home Region
-		t.Errorf("%v, %d requests", err, len(r.seen()))
-	}
+	_, err = handle(t.Context(), message(`{"type":"x"}`))
+	must.Succeed(t, err)
+	must.Equal(t, r.asked(), "POST /, POST /") // for the home Region
 	answer, err := handle(t.Context(),
 		message(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b c"}]`))
 	if err != nil || len(answer.BatchItemFailures) != 1 { // Poison, and there is no quarantine
 		t.Errorf("%v, %v", answer, err)
 	}
-	if got := r.seen()[2:]; len(got) != 1 || got[0].Method != http.MethodGet || got[0].URL.Path != "/large-payloads/a/b c" {
-		t.Errorf("%d requests, the first for %v", len(got), got[0].URL)
-	}
+	must.Equal(t, r.asked(), "GET /large-payloads/a/b c")
 }
 
 const offloading = `ingot: 1
@@ -183,29 +191,18 @@ func TestOffloadedPayloadReachesItsBucket(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, `{}`)
 	t.Setenv("INGOT_TABLE", "events")
 	t.Setenv("INGOT_PAYLOAD_BUCKET", "payloads")
-	p := Process{Getenv: os.Getenv, Files: fstest.MapFS{"pipeline.yaml": &fstest.MapFile{Data: []byte(offloading)}},
-		Pipeline: "pipeline.yaml", Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
-	handle, err := p.Ingest(t.Context(), nil)
+	handle, err := process(os.Getenv, offloading).Ingest(t.Context(), nil)
 	must.Succeed(t, err)
-	send := func(text string) (methods []string) {
-		before := len(r.seen())
-		answer, err := handle(t.Context(),
-			events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q",
-				Body: `{"type":"visit","id":"1","at":"2020-03-01T10:00:00Z","text":"` + text + `"}`}}})
-		if err != nil || len(answer.BatchItemFailures) != 0 {
-			t.Errorf("%v, %v", answer, err)
-		}
-		for _, one := range r.seen()[before:] {
-			methods = append(methods, one.Method+" "+one.URL.Path)
-		}
-		return methods
+	send := func(text string) string {
+		answer, err := handle(t.Context(), message(`{"type":"visit","id":"1","at":"2020-03-01T10:00:00Z","text":"`+text+`"}`))
+		must.Succeed(t, err)
+		must.Equal(t, len(answer.BatchItemFailures), 0)
+		return r.asked()
 	}
-	if got := send("short"); len(got) != 3 || got[2] != "POST /" { // the first two are for the home Region
-		t.Errorf("a short payload: %v", got)
-	}
-	got := send(strings.Repeat("x", 2000))
-	if len(got) != 2 || !strings.HasPrefix(got[0], "PUT /payloads/visit/") || !strings.HasSuffix(got[0], ".json") || got[1] != "POST /" {
-		t.Errorf("a long payload: %v", got)
+	must.Equal(t, send("short"), "POST /, POST /, POST /") // the first two are for the home Region
+	long := send(strings.Repeat("x", 2000))
+	if !regexp.MustCompile(`^PUT /payloads/visit/\S*\.json, POST /$`).MatchString(long) {
+		t.Errorf("a long payload: %v", long)
 	}
 }
 
@@ -264,10 +261,8 @@ func TestShortSecretIsSaid(t *testing.T) {
 	newRecorder(t, http.StatusBadRequest, "")
 	for secret, said := range map[string]bool{"fifteen letters": true, "sixteen letters.": false} {
 		var log bytes.Buffer
-		p := Process{Getenv: environment(map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals",
-			"INGOT_PII_KEY": secret}),
-			Files: fstest.MapFS{"pipeline.yaml": {Data: []byte(keyed)}}, Pipeline: "pipeline.yaml", Out: io.Discard,
-			Log: slog.New(slog.NewTextHandler(&log, nil))}
+		p := process(environment(with("INGOT_PII_KEY", secret)), keyed)
+		p.Log = slog.New(slog.NewTextHandler(&log, nil))
 		_, err := p.Ingest(context.Background(), nil)
 		must.Succeed(t, err)
 		if strings.Contains(log.String(), "INGOT_PII_KEY has less than 16 bytes") != said || strings.Contains(log.String(), secret) {
@@ -276,14 +271,9 @@ func TestShortSecretIsSaid(t *testing.T) {
 	}
 }
 
-// starting makes both functions ready in the environment and returns their errors.
-func starting(env map[string]string, builtIn string) map[string]error {
-	var out bytes.Buffer
-	p := Process{Getenv: environment(env), Files: fstest.MapFS{"pipeline.yaml": {Data: []byte(builtIn)}}, Pipeline: "pipeline.yaml",
-		Out: &out, Log: slog.New(slog.DiscardHandler)}
-	_, ingest := p.Ingest(context.Background(), nil)
-	_, streams := p.Streams(context.Background(), nil)
-	return map[string]error{"ingest": ingest, "streams": streams}
+// with returns the environment of functions that have both tables, and one variable more.
+func with(name, value string) map[string]string {
+	return map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", name: value}
 }
 
 // A file that not everyone may read is common in a layer. (Tests may run as root, who may read all
@@ -301,46 +291,42 @@ func TestRefusalsToStart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wrong.yaml")
 	must.Write(t, file, strings.Replace(plain, "events:", "evnts:", 1))
 	folder := filepath.Dir(file)
-	tables := map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals"}
-	with := func(name, value string) map[string]string {
-		return map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", name: value}
-	}
+	tables := with("INGOT_TABLE", "events")
 	for name, tt := range map[string]struct {
-		env      map[string]string
-		pipeline string
-		says     map[string]string // function: text; missing: it starts
+		env             map[string]string
+		pipeline        string
+		ingest, streams string // what each function says; empty: ingest starts
 	}{
-		"no table":            {nil, plain, map[string]string{"ingest": "INGOT_TABLE", "streams": "INGOT_AGGREGATES_TABLE"}},
-		"hmac without secret": {tables, keyed, map[string]string{"ingest": "INGOT_PII_KEY", "streams": "INGOT_PII_KEY"}},
-		"no such file": {with("INGOT_PIPELINE", "absent.yaml"), plain, map[string]string{
-			"ingest":  "INGOT_PIPELINE names absent.yaml, and there is no such file: the files of a layer are under /opt",
-			"streams": "leave the variable out"}},
-		"no such folder": {with("INGOT_PIPELINE", "/opt/absent/p.yaml"), plain, map[string]string{
-			"ingest": "INGOT_PIPELINE names /opt/absent/p.yaml, and there is no such file", "streams": "/opt/absent/p.yaml"}},
-		"a folder": {with("INGOT_PIPELINE", folder), plain, map[string]string{
-			"ingest": "which is a folder: name the file in it, such as " + folder + "/pipeline.yaml", "streams": "is a folder"}},
-		"mistakes in file":  {with("INGOT_PIPELINE", file), plain, map[string]string{"ingest": "evnts", "streams": "wrong.yaml:4:1"}},
-		"mistakes built in": {tables, "ingot: 2\n", map[string]string{"ingest": "in this binary", "streams": "pipeline.yaml:1:"}},
+		"no table":            {nil, plain, "INGOT_TABLE", "INGOT_AGGREGATES_TABLE"},
+		"hmac without secret": {tables, keyed, "INGOT_PII_KEY", "INGOT_PII_KEY"},
+		"no such file": {with("INGOT_PIPELINE", "absent.yaml"), plain,
+			"INGOT_PIPELINE names absent.yaml, and there is no such file: the files of a layer are under /opt",
+			"leave the variable out"},
+		"no such folder": {with("INGOT_PIPELINE", "/opt/absent/p.yaml"), plain,
+			"INGOT_PIPELINE names /opt/absent/p.yaml, and there is no such file", "/opt/absent/p.yaml"},
+		"a folder": {with("INGOT_PIPELINE", folder), plain,
+			"which is a folder: name the file in it, such as " + folder + "/pipeline.yaml", "is a folder"},
+		"mistakes in file":  {with("INGOT_PIPELINE", file), plain, "evnts", "wrong.yaml:4:1"},
+		"mistakes built in": {tables, "ingot: 2\n", "in this binary", "pipeline.yaml:1:"},
 		"no table for the check": {map[string]string{"INGOT_TABLE": "events", "INGOT_PII_KEY": "a secret of sixteen bytes"}, keyed,
-			map[string]string{"ingest": "INGOT_AGGREGATES_TABLE is not set, and pipeline.yaml uses hmac in a key",
-				"streams": "INGOT_AGGREGATES_TABLE"}},
-		"short for a label": {with("INGOT_PII_KEY", "fifteen letters"), labelled,
-			map[string]string{"ingest": "less than 16 bytes", "streams": "less than 16 bytes"}},
-		"long for a label": {with("INGOT_PII_KEY", "sixteen letters."), labelled, map[string]string{"streams": "events table events"}},
+			"INGOT_AGGREGATES_TABLE is not set, and pipeline.yaml uses hmac in a key", "INGOT_AGGREGATES_TABLE"},
+		"short for a label": {with("INGOT_PII_KEY", "fifteen letters"), labelled, "less than 16 bytes", "less than 16 bytes"},
+		"long for a label":  {with("INGOT_PII_KEY", "sixteen letters."), labelled, "", "events table events"},
 		"no payload bucket": {tables, offloading,
-			map[string]string{"ingest": "INGOT_PAYLOAD_BUCKET is not set, and pipeline.yaml has event types with offload: set it",
-				"streams": "INGOT_PAYLOAD_BUCKET is not set"}},
-		"a payload bucket": {with("INGOT_PAYLOAD_BUCKET", "payloads"), offloading, map[string]string{"streams": "events table events"}},
+			"INGOT_PAYLOAD_BUCKET is not set, and pipeline.yaml has event types with offload: set it", "INGOT_PAYLOAD_BUCKET is not set"},
+		"a payload bucket": {with("INGOT_PAYLOAD_BUCKET", "payloads"), offloading, "", "events table events"},
 		// Ingest finds out with its first batch. Streams must know before it counts.
-		"no such table": {tables, plain, map[string]string{"streams": "events table events"}},
-		"with a secret": {with("INGOT_PII_KEY", "k"), keyed, map[string]string{"streams": "events table events"}},
+		"no such table": {tables, plain, "", "events table events"},
+		"with a secret": {with("INGOT_PII_KEY", "k"), keyed, "", "events table events"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for function, err := range starting(tt.env, tt.pipeline) {
-				says := tt.says[function]
-				if (err == nil) != (says == "") || (err != nil && !strings.Contains(err.Error(), says)) {
-					t.Errorf("%s: error %v, want %q", function, err, says)
-				}
+			p := process(environment(tt.env), tt.pipeline)
+			_, err := p.Streams(context.Background(), nil)
+			must.Fail(t, err, tt.streams)
+			if _, err = p.Ingest(context.Background(), nil); tt.ingest == "" {
+				must.Succeed(t, err)
+			} else {
+				must.Fail(t, err, tt.ingest)
 			}
 		})
 	}
