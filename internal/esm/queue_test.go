@@ -79,6 +79,13 @@ func (rig *queueRig) poll() Polled {
 	return p
 }
 
+// sendBig sends messages of which one event holds five.
+func (rig *queueRig) sendBig(n int) {
+	for i := range n {
+		rig.source.send(fmt.Sprintf("big-%d ", i+1) + strings.Repeat("x", 1<<20-100))
+	}
+}
+
 func (rig *queueRig) want(calls ...string) {
 	rig.t.Helper()
 	must.Match(rig.t, rig.calls, calls)
@@ -116,18 +123,14 @@ func TestBatchesAreGatheredAndDeleted(t *testing.T) {
 	}
 	rig.poll()
 	rig.want(strings.Join(bodies(25), " "), "26 27")
-	if p := rig.poll(); !p.Idle() {
-		t.Errorf("did %+v with nothing there", p)
-	}
+	must.Equal(t, rig.poll(), Polled{})
 }
 
 func TestFailedMessagesComeBackWhenTheyAreVisible(t *testing.T) {
 	rig := newQueueRig(t, false, nil)
 	rig.source.send(bodies(3)...)
 	rig.answer = failingOnly("2")
-	if p := rig.poll(); p.Deleted != 2 || p.Left != 1 || p.FailedWhole != 0 {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll(), (Polled{Received: 3, Invocations: 1, Deleted: 2, Left: 1}))
 	rig.now = rig.now.Add(29 * time.Second)
 	rig.poll()
 	rig.now = rig.now.Add(time.Second)
@@ -165,35 +168,23 @@ func TestWithoutReportingFailuresAreDeleted(t *testing.T) {
 	rig := newQueueRig(t, false, func(c *QueueConfig) { c.ReportBatchItemFailures = false })
 	rig.source.send(bodies(2)...)
 	rig.answer = failingOnly("1", "2")
-	if p := rig.poll(); p.Deleted != 2 {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll().Deleted, 2)
 }
 
 func TestSixMegabytes(t *testing.T) {
 	rig := newQueueRig(t, false, func(c *QueueConfig) { c.BatchSize = 100 })
-	for i := range 8 {
-		rig.source.send(fmt.Sprintf("big-%d ", i+1) + strings.Repeat("x", 1<<20-100))
-	}
-	if p := rig.poll(); p.Held != 3 || p.Deleted != 5 {
-		t.Errorf("did %+v", p)
-	}
-	if p := rig.poll(); p.Held != 0 || p.Deleted != 3 || p.Received != 0 {
-		t.Errorf("then did %+v", p)
-	}
+	rig.sendBig(8)
+	must.Equal(t, rig.poll(), (Polled{Received: 8, Invocations: 1, Held: 3, Deleted: 5}))
+	must.Equal(t, rig.poll(), (Polled{Invocations: 1, Deleted: 3}))
 	rig.want("big-1  big-2  big-3  big-4  big-5 ", "big-6  big-7  big-8 ")
 }
 
 func TestHeldMessagesAreTheQueuesAgainWhenVisible(t *testing.T) {
 	rig := newQueueRig(t, false, nil)
-	for i := range 6 {
-		rig.source.send(fmt.Sprintf("big-%d ", i+1) + strings.Repeat("x", 1<<20-100))
-	}
+	rig.sendBig(6)
 	rig.poll()
 	rig.now = rig.now.Add(30 * time.Second)
-	if p := rig.poll(); p.Received != 1 {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll().Received, 1)
 	rig.want("big-1  big-2  big-3  big-4  big-5 ", "big-6 ")
 	must.Equal(t, rig.times, "2")
 }
@@ -211,9 +202,7 @@ func TestFIFOGroupsStayInOrder(t *testing.T) {
 	}
 	// The queue returns group by group, and b:3 and c:1 do not fit. Group b failed, so b:3 must
 	// wait for b:1. c:1 may go on.
-	if p := rig.poll(); p.Held != 1 || p.Left != 2 {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll(), (Polled{Received: 7, Invocations: 1, Held: 1, Left: 2, Deleted: 3}))
 	failB = false
 	rig.poll()
 	rig.now = rig.now.Add(30 * time.Second)
@@ -225,13 +214,9 @@ func TestFIFOGroupsStayInOrder(t *testing.T) {
 func TestConcurrentBatches(t *testing.T) {
 	rig := newQueueRig(t, false, func(c *QueueConfig) { c.Concurrency = 4 })
 	rig.source.send(bodies(35)...)
-	if p := rig.poll(); p.Invocations != 4 || p.Deleted != 35 {
-		t.Errorf("did %+v", p)
-	}
-	slices.SortFunc(rig.calls, func(a, b string) int { return len(a) - len(b) })
-	if len(rig.calls) != 4 || rig.source.left() != 0 {
-		t.Errorf("called with %q", rig.calls)
-	}
+	must.Equal(t, rig.poll(), (Polled{Received: 35, Invocations: 4, Deleted: 35}))
+	must.Equal(t, len(rig.calls), 4)
+	must.Equal(t, rig.source.left(), 0)
 }
 
 func TestFaultsOfAQueue(t *testing.T) {
@@ -256,9 +241,9 @@ func TestFaultsOfAQueue(t *testing.T) {
 		p := rig.poll()
 		rig.now = rig.now.Add(time.Minute)
 		rig.poll()
-		if p.FailedWhole != tt.whole || !slices.Equal(rig.calls, tt.calls) || rig.source.left() != 0 {
-			t.Errorf("%s: did %+v, called with %q, %d left", name, p, rig.calls, rig.source.left())
-		}
+		must.Equal(t, p.FailedWhole, tt.whole, name)
+		must.Match(t, rig.calls, tt.calls, name)
+		must.Equal(t, rig.source.left(), 0, name)
 	}
 }
 
@@ -269,9 +254,7 @@ func TestErrorsOfTheQueueAreReturned(t *testing.T) {
 	_, err := rig.Poll(context.Background())
 	must.Fail(t, err, "no network")
 	rig.source.stuck = true
-	if p := rig.poll(); p.Deleted != 1 || p.Left != 1 {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll(), (Polled{Received: 2, Invocations: 1, Deleted: 1, Left: 1}))
 }
 
 func TestQueueConfigIsChecked(t *testing.T) {
@@ -280,20 +263,16 @@ func TestQueueConfigIsChecked(t *testing.T) {
 		"Concurrency":        func(c *QueueConfig) { c.Concurrency = 1001 },
 		"Handler":            func(c *QueueConfig) { c.Function.Handler = nil },
 		"visibility timeout": func(c *QueueConfig) { c.Function.Timeout = 31 * time.Second },
+		"1 to 10": func(c *QueueConfig) {
+			fifo := newSource(t, time.Now, true)
+			c.Client, c.URL, c.BatchSize = fifo, fifo.url, 11
+		},
 	} {
 		q := newSource(t, time.Now, false)
-		cfg := QueueConfig{Client: q, URL: q.url, Function: Function{Handler: func(context.Context, []byte) ([]byte, error) {
-			return nil, nil
-		}}}
+		nothing := func(context.Context, []byte) ([]byte, error) { return nil, nil }
+		cfg := QueueConfig{Client: q, URL: q.url, Function: Function{Handler: nothing}}
 		change(&cfg)
 		_, err := NewQueue(context.Background(), cfg)
 		must.Fail(t, err, want)
 	}
-	q := newSource(t, time.Now, true)
-	cfg := QueueConfig{Client: q, URL: q.url, BatchSize: 11,
-		Function: Function{Handler: func(context.Context, []byte) ([]byte, error) {
-			return nil, nil
-		}}}
-	_, err := NewQueue(context.Background(), cfg)
-	must.Fail(t, err, "1 to 10")
 }

@@ -33,6 +33,32 @@ func newStreamRig(t *testing.T, change func(*StreamConfig)) *streamRig {
 	return rig
 }
 
+// holds makes the shard a, with the records from to to.
+func (rig *streamRig) holds(from, to int) *fakeShard {
+	sh := rig.source.shard("a", "")
+	sh.put(from, to)
+	return sh
+}
+
+// stored returns the checkpoint as it comes back from JSON.
+func (rig *streamRig) stored() (c Checkpoint) {
+	rig.t.Helper()
+	text, err := json.Marshal(rig.Checkpoint())
+	must.Succeed(rig.t, err)
+	must.Succeed(rig.t, json.Unmarshal(text, &c))
+	return c
+}
+
+// round returns the only round that is due.
+func (rig *streamRig) round() *Round {
+	rig.t.Helper()
+	rounds, _, err := rig.Due(context.Background())
+	if err != nil || len(rounds) != 1 {
+		rig.t.Fatal(len(rounds), err)
+	}
+	return rounds[0]
+}
+
 // poll does n rounds, and adds up what they did.
 func (rig *streamRig) poll(n int) Streamed {
 	rig.t.Helper()
@@ -57,9 +83,7 @@ func TestBatchesInOrder(t *testing.T) {
 	sh.put(1, 7)
 	must.Equal(t, rig.poll(3), (Streamed{Invocations: 3, Records: 7, Done: 7}))
 	rig.want("1-3 4-6 7")
-	if p := rig.poll(1); !p.Idle() {
-		t.Errorf("did %+v with nothing there", p)
-	}
+	must.Equal(t, rig.poll(1), Streamed{})
 	sh.put(8, 8)
 	rig.poll(1)
 	rig.want("8")
@@ -67,7 +91,7 @@ func TestBatchesInOrder(t *testing.T) {
 
 func TestEventWithoutWindowNamesNoShard(t *testing.T) {
 	rig := newStreamRig(t, nil)
-	rig.source.shard("a", "").put(1, 1)
+	rig.holds(1, 1)
 	rig.poll(1)
 	golden(t, []byte(rig.calls[0].raw),
 		`{"Records":[{"eventID":"1","eventName":"INSERT","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"us-east-1",
@@ -79,16 +103,13 @@ func TestEventWithoutWindowNamesNoShard(t *testing.T) {
 // comes again.
 func TestPartialFailure(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize = 5 })
-	rig.source.shard("a", "").put(1, 6)
+	rig.holds(1, 6)
 	rig.script = []string{
 		`{"batchItemFailures":[{"itemIdentifier":"` + number(5) + `"},{"itemIdentifier":"` + number(3) + `"}]}`,
 		failing(3), failing(6),
 	}
-	p := rig.poll(4)
+	must.Equal(t, rig.poll(4), (Streamed{Invocations: 4, Failed: 3, Done: 6, Records: 5 + 4 + 4 + 1}))
 	rig.want("1-5 3-6 3-6 6")
-	if p.Failed != 3 || p.Done != 6 || p.Records != 5+4+4+1 {
-		t.Errorf("did %+v", p)
-	}
 	must.Equal(t, rig.Checkpoint().Shards["a"].After, number(6))
 }
 
@@ -97,7 +118,7 @@ func TestWholeFailureStandsStill(t *testing.T) {
 		`{"batchItemFailures":[{"itemIdentifier":null}]}`,
 		`{"batchItemFailures":[{"id":"x"}]}`, failing(99), `"ok"`} {
 		rig := newStreamRig(t, nil)
-		rig.source.shard("a", "").put(1, 4)
+		rig.holds(1, 4)
 		rig.script = []string{answer, answer}
 		rig.poll(4)
 		must.Equal(t, rig.took(), "1-3 1-3 1-3 4", answer)
@@ -106,7 +127,7 @@ func TestWholeFailureStandsStill(t *testing.T) {
 
 func TestWrongOuterNameIsSuccess(t *testing.T) {
 	rig := newStreamRig(t, nil)
-	rig.source.shard("a", "").put(1, 4)
+	rig.holds(1, 4)
 	rig.script = []string{strings.Replace(failing(1), "batchItemFailures", "BatchItemFailures", 1), "{}"}
 	rig.poll(2)
 	rig.want("1-3 4")
@@ -114,7 +135,7 @@ func TestWrongOuterNameIsSuccess(t *testing.T) {
 
 func TestAnswerIsNotReadUnlessAsked(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.ReportBatchItemFailures = false })
-	rig.source.shard("a", "").put(1, 7)
+	rig.holds(1, 7)
 	rig.script = []string{failing(1), "not JSON", "!"}
 	rig.poll(4)
 	rig.want("1-3 4-6 7 7")
@@ -134,9 +155,7 @@ func TestParentsBeforeChildren(t *testing.T) {
 	rig.want("1-3 21 31")
 	rig.poll(1)
 	rig.want("1-3")
-	if p := rig.poll(1); p.Finished != 1 {
-		t.Errorf("the last of the parent: %+v", p)
-	}
+	must.Equal(t, rig.poll(1).Finished, 1, "the last of the parent")
 	rig.want("4")
 	rig.poll(1)
 	rig.want("11-12")
@@ -149,9 +168,7 @@ func TestShardsThatRollAreFoundAndForgotten(t *testing.T) {
 	rig.poll(2)
 	described := rig.source.calls["DescribeStream"]
 	rig.poll(5)
-	if n := rig.source.calls["DescribeStream"]; n != described {
-		t.Errorf("described %d times more though no shard ended", n-described)
-	}
+	must.Equal(t, rig.source.calls["DescribeStream"], described, "no shard ended")
 	first.closed = true
 	rig.source.shard("b", "a").put(2, 2)
 	rig.poll(2)
@@ -160,9 +177,8 @@ func TestShardsThatRollAreFoundAndForgotten(t *testing.T) {
 	rig.source.order = []string{"b"}
 	rig.now = rig.now.Add(rediscover)
 	rig.poll(1)
-	if c := rig.Checkpoint(); len(c.Shards) != 1 || c.Shards["b"].After != number(2) {
-		t.Errorf("checkpoint %+v", c)
-	}
+	must.Equal(t, len(rig.Checkpoint().Shards), 1)
+	must.Equal(t, rig.Checkpoint().Shards["b"].After, number(2))
 }
 
 func TestChildrenAreFoundWhileOthersGoOn(t *testing.T) {
@@ -179,14 +195,11 @@ func TestChildrenAreFoundWhileOthersGoOn(t *testing.T) {
 
 func TestBackToAStaleCheckpoint(t *testing.T) {
 	rig := newStreamRig(t, nil)
-	rig.source.shard("a", "").put(1, 7)
+	rig.holds(1, 7)
 	rig.poll(1)
-	stored, err := json.Marshal(rig.Checkpoint())
-	must.Succeed(t, err)
+	stale := rig.stored()
 	rig.poll(2)
 	rig.want("1-3 4-6 7")
-	var stale Checkpoint
-	must.Succeed(t, json.Unmarshal(stored, &stale))
 	rig.Restore(stale)
 	rig.poll(3)
 	rig.want("4-6 7")
@@ -217,7 +230,7 @@ func TestStreamConfigIsChecked(t *testing.T) {
 func TestShardsGoOnAlone(t *testing.T) {
 	rig := newStreamRig(t, nil)
 	ctx := context.Background()
-	rig.source.shard("a", "").put(1, 6)
+	rig.holds(1, 6)
 	rig.source.shard("b", "").put(11, 16)
 	due := func(want ...string) []*Round {
 		t.Helper()
@@ -249,15 +262,11 @@ func TestShardsGoOnAlone(t *testing.T) {
 // that the round moves is no longer used. What the function did stays done.
 func TestRoundOutlivesItsCheckpoint(t *testing.T) {
 	rig := newStreamRig(t, nil)
-	ctx := context.Background()
-	rig.source.shard("a", "").put(1, 3)
+	rig.holds(1, 3)
 	before := rig.Checkpoint()
-	rounds, _, err := rig.Due(ctx)
-	if err != nil || len(rounds) != 1 {
-		t.Fatal(len(rounds), err)
-	}
+	round := rig.round()
 	rig.Restore(before)
-	rounds[0].Do(ctx)
+	round.Do(context.Background())
 	rig.want("1-3")
 	rig.poll(1)
 	rig.want("1-3")
@@ -266,16 +275,12 @@ func TestRoundOutlivesItsCheckpoint(t *testing.T) {
 // TestAttempt shows that a caller can tell that the last round of a shard failed.
 func TestAttempt(t *testing.T) {
 	rig := newStreamRig(t, nil)
-	ctx := context.Background()
-	rig.source.shard("a", "").put(1, 1)
+	rig.holds(1, 1)
 	rig.script = []string{failing(1)}
 	for _, want := range []int{1, 2} {
-		rounds, _, err := rig.Due(ctx)
-		if err != nil || len(rounds) != 1 {
-			t.Fatal(len(rounds), err)
-		}
-		must.Equal(t, rounds[0].Attempt(), want)
-		rounds[0].Do(ctx)
+		round := rig.round()
+		must.Equal(t, round.Attempt(), want)
+		round.Do(context.Background())
 	}
 }
 

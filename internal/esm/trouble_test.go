@@ -22,18 +22,16 @@ func TestFaultsOfAStream(t *testing.T) {
 		"forget":    {Faults{Forget: once()}, "1-3 1-3 4-6"},
 	} {
 		rig := newStreamRig(t, func(c *StreamConfig) { c.Function.Faults = tt.faults })
-		rig.source.shard("a", "").put(1, 7)
+		rig.holds(1, 7)
 		p := rig.poll(3)
 		must.Equal(t, rig.took(), tt.calls, name)
-		if failed := p.Failed; (name == "drop") != (failed == 1) {
-			t.Errorf("%s: %d failures", name, failed)
-		}
+		must.Equal(t, p.Failed == 1, name == "drop", name)
 	}
 }
 
 func TestBisect(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize, c.Bisect, c.MaxRetries = 8, true, 2 })
-	rig.source.shard("a", "").put(1, 9)
+	rig.holds(1, 9)
 	// Every batch with record 3 fails, until the retries of the record are used up.
 	rig.cfg.Function.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
 		answer, _ := rig.handle(ctx, payload)
@@ -44,13 +42,12 @@ func TestBisect(t *testing.T) {
 		}
 		return answer, nil
 	}
-	var discarded []Discard
-	rig.cfg.OnDiscard = func(d Discard) { discarded = append(discarded, d) }
+	var discarded []string
+	rig.cfg.OnDiscard = func(d Discard) { discarded = append(discarded, d.IDs...) }
 	p := rig.poll(9)
 	rig.want("1-8 1-4 1-2 3-4 3 3 3 4 5-8")
-	if len(discarded) != 1 || len(discarded[0].IDs) != 1 || discarded[0].IDs[0] != number(3) || p.Discarded != 1 {
-		t.Errorf("discarded %+v", discarded)
-	}
+	must.Match(t, discarded, []string{number(3)})
+	must.Equal(t, p.Discarded, 1)
 	rig.poll(1)
 	rig.want("9")
 }
@@ -59,7 +56,7 @@ func TestBisect(t *testing.T) {
 // next.
 func TestBisectedPiecesKeepTheirEnds(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize, c.Bisect = 8, true })
-	rig.source.shard("a", "").put(1, 8)
+	rig.holds(1, 8)
 	rig.script = []string{"!", failing(3)}
 	rig.poll(4)
 	rig.want("1-8 1-4 3-4 5-8")
@@ -67,32 +64,27 @@ func TestBisectedPiecesKeepTheirEnds(t *testing.T) {
 
 func TestRetriesRunOut(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.MaxRetries = 1 })
-	rig.source.shard("a", "").put(1, 5)
+	rig.holds(1, 5)
 	rig.script = []string{"!", "!", failing(5), failing(5)}
 	p := rig.poll(5)
 	rig.want("1-3 1-3 4-5 5")
-	if p.Discarded != 4 || p.Done != 1 {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, p.Discarded, 4)
+	must.Equal(t, p.Done, 1)
 }
 
 func TestTrimmedRecords(t *testing.T) {
 	rig := newStreamRig(t, nil)
-	sh := rig.source.shard("a", "")
-	sh.put(1, 9)
+	sh := rig.holds(1, 9)
 	rig.poll(1)
 	sh.trimmed = 6
 	rig.Restore(rig.Checkpoint())
-	if p := rig.poll(1); p.Trimmed != 1 {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll(1).Trimmed, 1)
 	rig.want("1-3 7-9")
 }
 
 func TestExpiredIterator(t *testing.T) {
 	rig := newStreamRig(t, nil)
-	sh := rig.source.shard("a", "")
-	sh.put(1, 2)
+	sh := rig.holds(1, 2)
 	rig.poll(1)
 	sh.put(3, 3)
 	rig.source.expired = true
@@ -102,7 +94,7 @@ func TestExpiredIterator(t *testing.T) {
 
 func TestErrorsOfTheSourceAreReturned(t *testing.T) {
 	rig := newStreamRig(t, nil)
-	rig.source.shard("a", "").put(1, 1)
+	rig.holds(1, 1)
 	rig.source.shard("b", "").put(2, 2)
 	rig.poll(1)
 	rig.Restore(Checkpoint{Shards: map[string]ShardCheckpoint{"a": {}, "b": {}}})

@@ -38,13 +38,9 @@ func TestEventOfAWindow(t *testing.T) {
 	}
 	// Two minutes after its end the window is over. Its last event has the state but no records.
 	rig.now = time.Unix(1119, 0)
-	if p := rig.poll(1); !p.Idle() {
-		t.Errorf("did %+v before the window was over", p)
-	}
+	must.Equal(t, rig.poll(1), Streamed{}, "before the window was over")
 	rig.now = time.Unix(1120, 0)
-	if p := rig.poll(1); p.Finals != 1 {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll(1).Finals, 1)
 	want = `{"Records":[],"window":{"start":"1970-01-01T00:15:00Z","end":"1970-01-01T00:16:40Z"},"state":{"n":"1"},"shardId":"shardId-00000001573689847184-864758bb","eventSourceARN":"` +
 		streamARN + `","isFinalInvokeForWindow":true,"isWindowTerminatedEarly":false}`
 	if final := rig.calls[1].raw; strings.Replace(final, `{"n": "1"}`, `{"n":"1"}`, 1) != want {
@@ -54,21 +50,18 @@ func TestEventOfAWindow(t *testing.T) {
 
 func TestGraceOfAWindow(t *testing.T) {
 	rig := newWindowRig(t, func(c *StreamConfig) { c.Grace = 5 * time.Second })
-	rig.source.shard("a", "").put(999, 999)
+	rig.holds(999, 999)
 	rig.now = time.Unix(1000, 0)
 	rig.poll(1)
 	for _, finals := range []int{0, 1} { // 4 s after its end, and 5 s
 		rig.now = time.Unix(1004+int64(finals), 0)
-		if p := rig.poll(1); p.Finals != finals {
-			t.Errorf("at %s: %+v", rig.now, p)
-		}
+		must.Equal(t, rig.poll(1).Finals, finals, rig.now)
 	}
 }
 
 func TestWindowsSplitBatchesAndCarryState(t *testing.T) {
 	rig := newWindowRig(t, nil)
-	sh := rig.source.shard("a", "")
-	sh.put(98, 105)
+	sh := rig.holds(98, 105)
 	sh.putAt(106, time.Unix(99, 0)) // it is late, so it counts in the window that is open
 	rig.script = []string{`{"state":{"n":"1"}}`, `{"state":{"n":"2"}}`, `{"state":{"n":"3"}}`}
 	rig.poll(5)
@@ -87,15 +80,10 @@ func TestDrained(t *testing.T) {
 	round := func(what string, want bool) {
 		t.Helper()
 		rig.poll(1)
-		if rig.Drained() != want {
-			t.Errorf("%s: Drained is %v", what, !want)
-		}
+		must.Equal(t, rig.Drained(), want, what)
 	}
-	if rig.Drained() {
-		t.Error("a stream that was never read is drained")
-	}
-	sh := rig.source.shard("a", "")
-	sh.put(98, 103)
+	must.Equal(t, rig.Drained(), false, "a stream that was never read")
+	sh := rig.holds(98, 103)
 	round("the next record is in a later window", false)
 	round("that window ended, and nothing else was done", false)
 	round("a full batch", false)
@@ -121,7 +109,7 @@ func TestWindowNeedsAState(t *testing.T) {
 	for _, answer := range []string{`{}`, `null`, `[]`, `{"state":null}`, `{"state":[]}`, `{"state":null,"batchItemFailures":[]}`,
 		`{"State":{}}`} {
 		rig := newWindowRig(t, nil)
-		rig.source.shard("a", "").put(1, 4)
+		rig.holds(1, 4)
 		rig.script = []string{answer}
 		rig.poll(3)
 		must.Equal(t, rig.took(), "1-3 1-3 4", answer)
@@ -130,7 +118,7 @@ func TestWindowNeedsAState(t *testing.T) {
 
 func TestPartialFailureInAWindowKeepsState(t *testing.T) {
 	rig := newWindowRig(t, nil)
-	rig.source.shard("a", "").put(1, 4)
+	rig.holds(1, 4)
 	rig.script = []string{`{"state":{"n":"1"},"batchItemFailures":[{"itemIdentifier":"` + number(2) + `"}]}`}
 	rig.poll(2)
 	must.Equal(t, rig.calls[1].State["n"], "1")
@@ -139,22 +127,18 @@ func TestPartialFailureInAWindowKeepsState(t *testing.T) {
 
 func TestEndOfShardEndsItsWindow(t *testing.T) {
 	rig := newWindowRig(t, nil)
-	sh := rig.source.shard("a", "")
-	sh.put(1, 2)
+	sh := rig.holds(1, 2)
 	sh.closed = true
 	rig.source.shard("b", "a").put(3, 3)
 	rig.script = []string{`{"state":{"n":"1"}}`, "!", `{}`}
-	p := rig.poll(6)
+	must.Equal(t, rig.poll(6), (Streamed{Invocations: 2, Records: 3, Done: 3, Finals: 3, Failed: 2, Finished: 1}))
 	// The final call fails and holds up the shard, and so its child, until it succeeds.
 	rig.want("1-2 final final final 3")
-	if p.Finals != 3 || p.Failed != 2 || p.Finished != 1 {
-		t.Errorf("did %+v", p)
-	}
 }
 
 func TestTooLargeAStateEndsTheWindowEarly(t *testing.T) {
 	rig := newWindowRig(t, nil)
-	rig.source.shard("a", "").put(1, 7)
+	rig.holds(1, 7)
 	large, err := json.Marshal(map[string]any{"state": map[string]string{"x": strings.Repeat("x", maxState)}})
 	must.Succeed(t, err)
 	rig.script = []string{`{"state":{"n":"1"}}`, string(large)}
@@ -170,33 +154,25 @@ func TestTooLargeAStateEndsTheWindowEarly(t *testing.T) {
 
 func TestExpiredIteratorWithRecordsReadAhead(t *testing.T) {
 	rig := newWindowRig(t, nil)
-	sh := rig.source.shard("a", "")
-	sh.put(99, 100)
+	sh := rig.holds(99, 100)
 	rig.poll(1)
 	rig.source.expired = true
 	rig.poll(1)
 	sh.put(101, 101)
-	if p := rig.poll(1); p.Records != 2 {
-		t.Errorf("did %+v", p)
-	}
+	must.Equal(t, rig.poll(1).Records, 2)
 	rig.want("99 final 100-101")
 }
 
 func TestCheckpointHoldsTheWindow(t *testing.T) {
 	rig := newWindowRig(t, nil)
-	rig.source.shard("a", "").put(1, 4)
+	rig.holds(1, 4)
 	rig.script = []string{`{"state":{"n":"1"}}`, `{"state":{"n":"2"}}`}
 	rig.poll(1)
-	stored, err := json.Marshal(rig.Checkpoint())
-	must.Succeed(t, err)
+	stale := rig.stored()
 	rig.poll(1)
-	var stale Checkpoint
-	must.Succeed(t, json.Unmarshal(stored, &stale))
 	rig.Restore(stale)
 	rig.poll(1)
-	if c := rig.calls[2]; c.State["n"] != "1" {
-		t.Errorf("after going back: %s", c.raw)
-	}
+	must.Equal(t, rig.calls[2].State["n"], "1", "after going back")
 	rig.want("1-3 4 4")
 }
 
@@ -207,10 +183,8 @@ func TestFaultsOfAFinalCall(t *testing.T) {
 		"duplicate": {Duplicate: second}} {
 		asked = 0
 		rig := newWindowRig(t, func(c *StreamConfig) { c.Function.Faults = faults })
-		rig.source.shard("a", "").put(99, 100)
+		rig.holds(99, 100)
 		rig.poll(4)
-		if got := rig.took(); !strings.HasPrefix(got, "99 final final 100") {
-			t.Errorf("%s: called with %q", name, got)
-		}
+		must.Say(t, name+": "+rig.took(), name+": 99 final final 100")
 	}
 }
