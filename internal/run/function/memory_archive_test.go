@@ -8,13 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
@@ -46,8 +43,7 @@ type buckets struct {
 func (b *buckets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/letters/"):
-		w.Header().Set("Content-Length", strconv.Itoa(len(b.payload)))
-		_, _ = io.WriteString(w, b.payload) // a function that has stopped reads no more
+		object(w, b.payload)
 	case strings.HasPrefix(r.URL.Path, "/archive/"):
 		n, _ := io.Copy(io.Discard, r.Body)
 		b.archived.Add(n)
@@ -60,14 +56,12 @@ func (b *buckets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // the smallest function. As text inside of JSON, such a payload takes twice its size.
 func TestArchivedPayloadsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
-	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Write(t, plan, letters)
+	binary, plan := build(t, "streams"), written(t, letters)
 	head := `{"type":"letter","text":"`
 	b := &buckets{tables: newLargeTotals(t), payload: head + strings.Repeat(`\\`, (16<<20-len(head)-2)/2) + `"}`}
 	sum := sha256.Sum256([]byte(b.payload))
 	fn := startSmallest(t, binary, b,
-		map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
-			"INGOT_PAYLOAD_BUCKET": "letters", "INGOT_ARCHIVE_BUCKET": "archive"})
+		variables(plan, "INGOT_COUNTING=receipts", "INGOT_PAYLOAD_BUCKET=letters", "INGOT_ARCHIVE_BUCKET=archive"))
 	const changes = 4
 	var records []string
 	for i := range changes {

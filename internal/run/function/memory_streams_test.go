@@ -6,9 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -39,12 +37,9 @@ aggregates:
 // of them back at once.
 func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
-	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Write(t, plan, readings)
+	binary, plan := build(t, "streams"), written(t, readings)
 	totals := newLargeTotals(t)
-	fn := startSmallest(t, binary, totals, map[string]string{
-		"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
-	})
+	fn := startSmallest(t, binary, totals, variables(plan, "INGOT_COUNTING=receipts"))
 	const changes = 100
 	for batch := range 2 {
 		fn.takes(t, readingsFrom(batch*changes, changes), 0)
@@ -61,15 +56,12 @@ func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 // the statements, the statements that are refused, and the reads after them.
 func TestLargeTotalsUnderMarksFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
-	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Write(t, plan, readings)
+	binary, plan := build(t, "streams"), written(t, readings)
 	for name, there := range map[string]bool{"shown before": true, "met alone": false} {
 		t.Run(name, func(t *testing.T) {
 			totals := newLargeTotals(t)
 			totals.looks = there
-			fn := startSmallest(t, binary, totals, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "marks", "INGOT_PIPELINE": plan,
-			})
+			fn := startSmallest(t, binary, totals, variables(plan, "INGOT_COUNTING=marks"))
 			const changes = 100
 			for batch := range 2 {
 				body := readingsFrom(batch*changes, changes)
@@ -90,18 +82,11 @@ func TestLargeTotalsUnderMarksFitSmallestFunction(t *testing.T) {
 // their size.
 func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
-	const changes, batchBytes = 88, 6 << 20
-	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Write(t, plan, readings)
+	const changes = 88
+	binary, plan := build(t, "streams"), written(t, readings)
 	totals := newLargeTotals(t)
-	for i := range 2 * changes {
-		for _, name := range []string{"most", "least", "range"} {
-			totals.known[fmt.Sprintf("A#%s#1#0#%d", name, i)] = true // no update is refused, so no total is in memory
-		}
-	}
-	fn := startSmallest(t, binary, totals, map[string]string{
-		"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
-	})
+	totals.know(2 * changes)
+	fn := startSmallest(t, binary, totals, variables(plan, "INGOT_COUNTING=receipts"))
 	blanks := strings.Repeat(" ", 399<<10)
 	for batch := range 2 {
 		body := recordsOf(batch*changes, changes, func(i int) string {
@@ -109,9 +94,7 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 				base64.StdEncoding.EncodeToString(
 					packed.Pack(fmt.Sprintf(`{"type":"reading","id":%d,"value":5,"at":"2099-03-01T10:00:00Z"%s}`, i, blanks))) + `"}`
 		})
-		if len(body) > batchBytes || len(body) < batchBytes*9/10 {
-			t.Fatalf("a batch has %d bytes, and Lambda sends at most %d", len(body), batchBytes)
-		}
+		fills(t, body)
 		fn.takes(t, body, 0)
 	}
 	totals.mu.Lock()
@@ -124,9 +107,7 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 // told to send at once, and the images that take the most memory to understand.
 func TestWorstChangesFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
-	const batchBytes = 6 << 20
-	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Write(t, plan, readings)
+	binary, plan := build(t, "streams"), written(t, readings)
 	for name, c := range map[string]struct {
 		changes int
 		note    string // JSON in each image
@@ -137,21 +118,13 @@ func TestWorstChangesFitSmallestFunction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			totals := newLargeTotals(t)
-			for i := range c.changes {
-				for _, name := range []string{"most", "least", "range"} {
-					totals.known[fmt.Sprintf("A#%s#1#0#%d", name, i)] = true
-				}
-			}
-			fn := startSmallest(t, binary, totals, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
-			})
+			totals.know(c.changes)
+			fn := startSmallest(t, binary, totals, variables(plan, "INGOT_COUNTING=receipts"))
 			body := recordsOf(0, c.changes, func(i int) string {
 				return fmt.Sprintf(`{"S":"{\"type\":\"reading\",\"id\":%d,\"value\":5,\"at\":\"2099-03-01T10:00:00Z\",\"note\":%s}"}`, i,
 					c.note)
 			})
-			if len(body) > batchBytes || len(body) < batchBytes*9/10 {
-				t.Fatalf("a batch has %d bytes, and Lambda sends at most %d", len(body), batchBytes)
-			}
+			fills(t, body)
 			for range 2 {
 				fn.takes(t, body, 30*time.Second)
 			}
@@ -162,6 +135,15 @@ func TestWorstChangesFitSmallestFunction(t *testing.T) {
 			}
 			fn.fits(t)
 		})
+	}
+}
+
+// fills ends the test if a batch is larger than Lambda sends one, or much smaller.
+func fills(t *testing.T, body []byte) {
+	t.Helper()
+	const batchBytes = 6 << 20
+	if len(body) > batchBytes || len(body) < batchBytes*9/10 {
+		t.Fatalf("a batch has %d bytes, and Lambda sends at most %d", len(body), batchBytes)
 	}
 }
 
@@ -178,13 +160,13 @@ func recordsOf(first, n int, data func(i int) string) []byte {
 	for i := first; i < first+n; i++ {
 		text := func(s string) string { return `{"S":"` + s + `"}` }
 		key := fmt.Sprintf(`{"PK":%s,"SK":%s}`, text(fmt.Sprint("READING#", i)), text("-"))
-		image := fmt.Sprintf(`{"PK":%s,"SK":%s,"type":%s,"id":%s,"at":%s,"digest":{"B":"%s"},"epoch":{"N":"1"},"data":%s}`,
+		stored := fmt.Sprintf(`{"PK":%s,"SK":%s,"type":%s,"id":%s,"at":%s,"digest":{"B":"%s"},"epoch":{"N":"1"},"data":%s}`,
 			text(fmt.Sprint("READING#", i)), text("-"), text("reading"),
 			text(fmt.Sprint(i)), text("2099-03-01T10:00:00.000000000Z"), strings.Repeat("A", 43)+"=", data(i))
 		records = append(records,
 			fmt.Sprintf(
 				`{"eventID":"e%d","eventName":"INSERT","eventSource":"aws:dynamodb","eventSourceARN":"arn:aws:dynamodb:eu-central-1:123456789012:table/events/stream/2099-01-01T00:00:00.000",`+
-					`"dynamodb":{"ApproximateCreationDateTime":4076222400,"Keys":%s,"NewImage":%s,"SequenceNumber":"%021d","StreamViewType":"NEW_AND_OLD_IMAGES"}}`, i, key, image, i+1))
+					`"dynamodb":{"ApproximateCreationDateTime":4076222400,"Keys":%s,"NewImage":%s,"SequenceNumber":"%021d","StreamViewType":"NEW_AND_OLD_IMAGES"}}`, i, key, stored, i+1))
 	}
 	return []byte(`{"Records":[` + strings.Join(records, ",") + `]}`)
 }
@@ -211,7 +193,17 @@ func newLargeTotals(t *testing.T) *largeTotals {
 	return &largeTotals{t: t, filler: b.String(), known: map[string]bool{}, refused: map[string]int{}, updated: map[string]bool{}}
 }
 
-func (l *largeTotals) item(key map[string]map[string]string) string {
+// know makes the totals of the first n readings known, so that no update is refused, and no total is
+// in memory.
+func (l *largeTotals) know(n int) {
+	for i := range n {
+		for _, name := range []string{"most", "least", "range"} {
+			l.known[fmt.Sprintf("A#%s#1#0#%d", name, i)] = true
+		}
+	}
+}
+
+func (l *largeTotals) item(key image) string {
 	return fmt.Sprintf(`{"PK":{"S":%q},"SK":{"S":"-"},"n":{"N":"1"},"fp":{"N":"1"},"most":{"N":"9"},"least":{"N":"1"}%s}`,
 		key["PK"]["S"], l.filler)
 }
@@ -219,10 +211,10 @@ func (l *largeTotals) item(key map[string]map[string]string) string {
 func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var in struct {
-		Key                                 map[string]map[string]string
+		Key                                 image
 		ReturnValuesOnConditionCheckFailure string
 		RequestItems                        map[string]struct {
-			Keys           []map[string]map[string]string
+			Keys           []image
 			ConsistentRead bool
 		}
 		Statements []struct {
@@ -231,7 +223,7 @@ func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		TransactItems []struct {
 			Update *struct {
-				Key                                 map[string]map[string]string
+				Key                                 image
 				ReturnValuesOnConditionCheckFailure string
 			}
 		}
@@ -298,16 +290,12 @@ func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.t.Errorf("%s is not served", action)
 	}
 	l.mu.Unlock()
-	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	w.Header().Set("X-Amz-Crc32", fmt.Sprint(crc32.ChecksumIEEE([]byte(body))))
-	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(body))
+	answer(w, status, []byte(body))
 }
 
 // found returns the answer to a BatchGetItem: the totals that are asked for, up to the 16 MB that
 // an answer may have. A read that is not consistent may find a fresh table.
-func (l *largeTotals) found(keys []map[string]map[string]string, consistent bool) string {
+func (l *largeTotals) found(keys []image, consistent bool) string {
 	var items, left []string
 	for _, key := range keys {
 		switch {
@@ -327,7 +315,7 @@ func (l *largeTotals) found(keys []map[string]map[string]string, consistent bool
 
 // update carries out the update of one total. The first two are refused, with the total if the
 // request asks for it. The refusal is empty if the update is done.
-func (l *largeTotals) update(key map[string]map[string]string, asks string) (refusal string) {
+func (l *largeTotals) update(key image, asks string) (refusal string) {
 	pk := key["PK"]["S"]
 	switch {
 	case !strings.HasPrefix(pk, "A#"): // a head
@@ -345,10 +333,10 @@ func (l *largeTotals) update(key map[string]map[string]string, asks string) (ref
 }
 
 // keyIn returns the key among the parameters of a statement.
-func keyIn(parameters []map[string]any) map[string]map[string]string {
+func keyIn(parameters []map[string]any) image {
 	for _, p := range parameters {
 		if pk, is := p["S"].(string); is && strings.HasPrefix(pk, "A#") {
-			return map[string]map[string]string{"PK": {"S": pk}}
+			return image{"PK": {"S": pk}}
 		}
 	}
 	return nil

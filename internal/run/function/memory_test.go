@@ -42,6 +42,30 @@ const largest = 15 << 20
 
 const quarantineURL = "https://sqs.eu-central-1.amazonaws.com/000000000000/quarantine"
 
+// quarantineAndSecret and everything are what a function is told besides, as variables takes it.
+var (
+	quarantineAndSecret = []string{"INGOT_QUARANTINE_URL=" + quarantineURL, "INGOT_PII_KEY=a secret of sixteen bytes"}
+	everything          = append([]string{"INGOT_PAYLOAD_BUCKET=payloads", "INGOT_POINTER_BUCKETS=large-payloads"}, quarantineAndSecret...)
+)
+
+// variables returns the environment of a function with this pipeline. More of it is "NAME=value".
+func variables(pipeline string, more ...string) map[string]string {
+	env := map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": pipeline}
+	for _, one := range more {
+		name, value, _ := strings.Cut(one, "=")
+		env[name] = value
+	}
+	return env
+}
+
+// written writes a pipeline into a file.
+func written(t *testing.T, pipeline string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "pipeline.yaml")
+	must.Write(t, file, pipeline)
+	return file
+}
+
 // build builds a function as it is deployed.
 func build(t *testing.T, name string) (binary string) {
 	t.Helper()
@@ -72,6 +96,16 @@ func (s *sandbox) takes(t *testing.T, batch []byte, timeout time.Duration) {
 		s.Close()
 		t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, s.output.Bytes())
 	}
+}
+
+// bears sends a batch several times, as a warm sandbox meets the next one with the garbage of the
+// last. Then all of it has to fit.
+func (s *sandbox) bears(t *testing.T, times int, batch []byte, timeout time.Duration) {
+	t.Helper()
+	for range times {
+		s.takes(t, batch, timeout)
+	}
+	s.fits(t)
 }
 
 // fits checks how much memory the function has taken. The process is told the limit, but nothing
@@ -107,14 +141,8 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 		"larger than an item can be":                 {nil, orders(t, 5, nestedNote(1<<20-2<<10)), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fn := startSmallest(t, binary, &fullTable{t: t, notes: c.stored}, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL,
-				"INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": shop,
-			})
-			for range 3 { // a warm sandbox meets the next batch with the garbage of the last
-				fn.takes(t, c.batch, c.timeout)
-			}
-			fn.fits(t)
+			fn := startSmallest(t, binary, &fullTable{t: t, notes: c.stored}, variables(shop, quarantineAndSecret...))
+			fn.bears(t, 3, c.batch, c.timeout)
 		})
 	}
 }
@@ -140,16 +168,10 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 		"the largest transactions of ten groups": {99, 35 << 10, "atomic: true", ".fifo"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plan := filepath.Join(t.TempDir(), "pipeline.yaml")
-			must.Write(t, plan, fmt.Sprintf(withLines, c.atomic))
+			plan := written(t, fmt.Sprintf(withLines, c.atomic))
 			batch := wholes(t, c.lines, c.memo, c.queue)
-			fn := startSmallest(t, binary, &fullTable{t: t}, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan,
-			})
-			for range 2 {
-				fn.takes(t, batch, 6*time.Second) // it is not enough for all of them
-			}
-			fn.fits(t)
+			fn := startSmallest(t, binary, &fullTable{t: t}, variables(plan))
+			fn.bears(t, 2, batch, 6*time.Second) // it is not enough for all of them
 		})
 	}
 }
@@ -158,8 +180,8 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 // events. The worst batches of them must fit, too.
 func TestWorstArraysFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
-	binary, plan := build(t, "ingest"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	must.Write(t, plan, strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1))
+	binary := build(t, "ingest")
+	plan := written(t, strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1))
 	const at = `"at":"2099-01-02T03:04:05Z","memo":`
 	for name, event := range map[string]func(i int) string{
 		"the most events":  func(i int) string { return fmt.Sprintf(`{"type":"order","o":%d,%s1,"lines":[]}`, i, at) },
@@ -171,15 +193,30 @@ func TestWorstArraysFitSmallestFunction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			batch := arraysOf(t, event)
-			fn := startSmallest(t, binary, &fullTable{t: t}, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan,
-			})
-			for range 2 {
-				fn.takes(t, batch, 20*time.Second)
-			}
-			fn.fits(t)
+			fn := startSmallest(t, binary, &fullTable{t: t}, variables(plan))
+			fn.bears(t, 2, batch, 20*time.Second)
 		})
 	}
+}
+
+// message returns a message of a queue. On a FIFO queue, it has a group of its own.
+func message(i int, queue, body string) events.SQSMessage {
+	m := events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", i), Body: body,
+		EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q" + queue}
+	if queue != "" {
+		m.Attributes = map[string]string{"MessageGroupId": strconv.Itoa(i)}
+	}
+	return m
+}
+
+// sized returns the bytes of a batch, of which Lambda sends no more, and which are at least so many.
+func sized(t *testing.T, e events.SQSEvent, least int) []byte {
+	t.Helper()
+	batch, err := json.Marshal(e)
+	if err != nil || len(batch) > runtimeapi.MaxPayload || len(batch) < least {
+		t.Fatalf("a batch of %d bytes: %v", len(batch), err)
+	}
+	return batch
 }
 
 // arraysOf returns a batch of as many arrays of 1,000 events as Lambda sends.
@@ -198,14 +235,9 @@ func arraysOf(t *testing.T, one func(i int) string) []byte {
 		if size += len(text) + 400; size > runtimeapi.MaxPayload {
 			break
 		}
-		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)),
-			EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: body})
+		e.Records = append(e.Records, message(len(e.Records), "", body))
 	}
-	batch, err := json.Marshal(e)
-	if err != nil || len(batch) > runtimeapi.MaxPayload || len(batch) < runtimeapi.MaxPayload*6/10 {
-		t.Fatalf("a batch of %d bytes: %v", len(batch), err)
-	}
-	return batch
+	return sized(t, e, runtimeapi.MaxPayload*6/10)
 }
 
 // An object in S3 may have sixteen times what a message has, and a batch may point to thousands of
@@ -248,16 +280,9 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 				file = offloading
 			}
 			table := &fullTable{t: t, object: c.object}
-			fn := startSmallest(t, binary, table, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL,
-				"INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": file,
-				"INGOT_PAYLOAD_BUCKET": "payloads", "INGOT_POINTER_BUCKETS": "large-payloads",
-			})
+			fn := startSmallest(t, binary, table, variables(file, everything...))
 			batch := pointers(t, c.pointers, "")
-			for range 2 {
-				fn.takes(t, batch, 6*time.Second) // it is not enough for all of them
-			}
-			fn.fits(t)
+			fn.bears(t, 2, batch, 6*time.Second) // it is not enough for all of them
 			if offloaded := file == offloading; offloaded != (table.uploads.Load() > 0) {
 				t.Errorf("%d payloads are put into the bucket", table.uploads.Load())
 			}
@@ -276,43 +301,35 @@ func TestWorstStoredPayloadsFitSmallestFunction(t *testing.T) {
 	}
 	large := bytes.ReplaceAll(orders(t, 15, nestedNote(380<<10)), []byte("2099-01-02T03:04:05Z"), []byte(soon))
 	fill := payloads.Max - 2000
+	largest := escapedNote(fill)
 	values := "[" + strings.Repeat("[],", 1<<21-100) + strings.Repeat(" ", fill-3*(1<<21-100)-2) + "0]"
 	numbers := "[" + strings.Repeat("1,", 1<<21-100) + strings.Repeat(" ", fill-2*(1<<21-100)-2) + "0]"
 	for name, c := range map[string]struct {
-		stored string           // the payload of every stored event
-		object func(int) string // of the messages, which are pointers
-		batch  []byte           // if they are not
+		stored string // the note in the payload of every stored event
+		note   string // of the messages, which are pointers; empty: the messages are the batch
+		batch  []byte
 		queue  string
 	}{
-		"many small ones meet the largest":     {whole(-1, escapedNote(fill)), nil, orders(t, 1_000, quoted(10)), ""},
-		"many small ones meet the most values": {whole(-1, values), nil, orders(t, 1_000, quoted(10)), ""},
-		"large ones meet the largest":          {whole(-1, escapedNote(fill)), nil, large, ""},
-		"the largest meet the largest": {whole(-1, escapedNote(fill)), func(i int) string {
-			return whole(i, escapedNote(fill))
-		}, nil, ""},
-		"the most values meet the most values":  {whole(-1, values), func(i int) string { return whole(i, values) }, nil, ""},
-		"the most numbers meet the most values": {whole(-1, values), func(i int) string { return whole(i, numbers) }, nil, ""},
-		"ten groups meet the largest": {whole(-1, escapedNote(fill)), func(i int) string {
-			return whole(i, escapedNote(fill))
-		}, nil, ".fifo"},
-		"ten groups meet the most values": {whole(-1, values), func(i int) string { return whole(i, values) }, nil, ".fifo"},
+		"many small ones meet the largest":      {largest, "", orders(t, 1_000, quoted(10)), ""},
+		"many small ones meet the most values":  {values, "", orders(t, 1_000, quoted(10)), ""},
+		"large ones meet the largest":           {largest, "", large, ""},
+		"the largest meet the largest":          {largest, largest, nil, ""},
+		"the most values meet the most values":  {values, values, nil, ""},
+		"the most numbers meet the most values": {values, numbers, nil, ""},
+		"ten groups meet the largest":           {largest, largest, nil, ".fifo"},
+		"ten groups meet the most values":       {values, values, nil, ".fifo"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sum := sha256.Sum256([]byte(c.stored))
-			table := &fullTable{t: t, notes: []string{quoted(10)}, object: c.object, payload: c.stored, sum: sum[:]}
-			fn := startSmallest(t, binary, table, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL,
-				"INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": plan,
-				"INGOT_PAYLOAD_BUCKET": "payloads", "INGOT_POINTER_BUCKETS": "large-payloads",
-			})
+			stored := whole(-1, c.stored)
+			sum := sha256.Sum256([]byte(stored))
+			table := &fullTable{t: t, notes: []string{quoted(10)}, payload: stored, sum: sum[:],
+				object: func(i int) string { return whole(i, c.note) }}
+			fn := startSmallest(t, binary, table, variables(plan, everything...))
 			batch := c.batch
-			if batch == nil {
+			if c.note != "" {
 				batch = pointers(t, 10, c.queue)
 			}
-			for range 2 {
-				fn.takes(t, batch, 6*time.Second) // it is not enough for all of them
-			}
-			fn.fits(t)
+			fn.bears(t, 2, batch, 6*time.Second) // it is not enough for all of them
 			if table.judged.Load() < 2 || table.letters.Load() == 0 {
 				t.Errorf("%d stored payloads were read, %d letters sent", table.judged.Load(), table.letters.Load())
 			}
@@ -336,15 +353,10 @@ func pointers(t *testing.T, n int, queue string) []byte {
 	t.Helper()
 	var e events.SQSEvent
 	for i := range n {
-		e.Records = append(e.Records,
-			events.SQSMessage{MessageId: fmt.Sprintf("%08d", i), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q" + queue,
-				Attributes: map[string]string{"MessageGroupId": strconv.Itoa(i)},
-				Body: fmt.Sprintf(
-					`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"%d"}]`, i)})
+		e.Records = append(e.Records, message(i, queue,
+			fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"%d"}]`, i)))
 	}
-	batch, err := json.Marshal(e)
-	must.Succeed(t, err)
-	return batch
+	return sized(t, e, 0)
 }
 
 const withLines = `
@@ -384,16 +396,9 @@ func wholes(t *testing.T, lines, memo int, queue string) []byte {
 		if size += len(text) + 400; size > runtimeapi.MaxPayload || len(e.Records) == most {
 			break
 		}
-		e.Records = append(e.Records,
-			events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)),
-				EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q" + queue,
-				Attributes:     map[string]string{"MessageGroupId": strconv.Itoa(len(e.Records))}, Body: body})
+		e.Records = append(e.Records, message(len(e.Records), queue, body))
 	}
-	batch, err := json.Marshal(e)
-	if err != nil || len(batch) > runtimeapi.MaxPayload || len(batch) < runtimeapi.MaxPayload*8/10 {
-		t.Fatalf("a batch of %d bytes: %v", len(batch), err)
-	}
-	return batch
+	return sized(t, e, runtimeapi.MaxPayload*8/10)
 }
 
 // orders returns a batch of orders, each with a note of JSON.
@@ -401,15 +406,13 @@ func orders(t *testing.T, n int, note string) []byte {
 	t.Helper()
 	e := events.SQSEvent{Records: make([]events.SQSMessage, n)}
 	for i := range e.Records {
-		e.Records[i] = events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", i),
-			EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: order(i, note)}
+		e.Records[i] = message(i, "", order(i, note))
 	}
-	batch, err := json.Marshal(e)
-	must.Succeed(t, err)
-	if len(batch) > runtimeapi.MaxPayload || n != 1_000 && len(batch) < 49*runtimeapi.MaxPayload/60 {
-		t.Fatalf("a batch of %d bytes", len(batch))
+	least := 49 * runtimeapi.MaxPayload / 60
+	if n == 1_000 {
+		least = 0
 	}
-	return batch
+	return sized(t, e, least)
 }
 
 func order(i int, note string) string {
@@ -423,6 +426,24 @@ func quoted(n int) string { return `"` + strings.Repeat("0", n) + `"` }
 // the JSON that takes the most memory to carry, for its bytes.
 func nestedNote(n int) string  { return "[" + strings.Repeat("[],", n/3) + "0]" }
 func escapedNote(n int) string { return `"` + strings.Repeat(`\\`, n/2) + `"` }
+
+// image is an item as JSON has it: the attributes by name, and the value of each by its type.
+type image = map[string]map[string]string
+
+// answer answers as DynamoDB does.
+func answer(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	w.Header().Set("X-Amz-Crc32", fmt.Sprint(crc32.ChecksumIEEE(body)))
+	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// object answers as S3 does.
+func object(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = io.WriteString(w, text) // a function that has stopped reads no more
+}
 
 // fullTable is a table in which every key is taken by another order than the one that comes. If it
 // has no notes, it is an empty table. It also takes every letter to quarantine.
@@ -449,8 +470,7 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/payloads/") {
 		f.judged.Add(1)
-		w.Header().Set("Content-Length", strconv.Itoa(len(f.payload)))
-		_, _ = io.WriteString(w, f.payload)
+		object(w, f.payload)
 		return
 	}
 	if r.Method == http.MethodGet {
@@ -458,19 +478,17 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			f.t.Errorf("%s is not served", r.URL)
 		}
-		text := f.object(i)
-		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-		_, _ = io.WriteString(w, text)
+		object(w, f.object(i))
 		return
 	}
 	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var in struct {
 		TableName    string
-		Item         map[string]map[string]string
+		Item         image
 		Statements   []struct{ ReturnValuesOnConditionCheckFailure string }
 		Entries      []struct{ Id, MessageBody string }
 		RequestItems map[string]struct {
-			Keys                     []map[string]map[string]string
+			Keys                     []image
 			ProjectionExpression     string
 			ExpressionAttributeNames map[string]string
 		}
@@ -488,7 +506,7 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if answers[i] = map[string]any{"TableName": "events"}; f.notes != nil {
 				refusal := map[string]any{"Code": "DuplicateItem", "Message": "Duplicate primary key exists in table"}
 				if s.ReturnValuesOnConditionCheckFailure == "ALL_OLD" {
-					refusal["Item"] = f.item(map[string]map[string]string{"PK": {"S": "x"}, "SK": {"S": "x"}}, i)
+					refusal["Item"] = f.item(image{"PK": {"S": "x"}, "SK": {"S": "x"}}, i)
 				}
 				answers[i]["Error"] = refusal
 			}
@@ -536,7 +554,7 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		status, out = http.StatusBadRequest, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",
 			"Message": "The conditional request failed",
-			"Item":    f.item(map[string]map[string]string{"PK": in.Item["PK"], "SK": in.Item["SK"]}, 0)}
+			"Item":    f.item(image{"PK": in.Item["PK"], "SK": in.Item["SK"]}, 0)}
 	case "GetItem": // the check value of the secret: it was never put
 	default:
 		f.t.Errorf("%s is not served", action)
@@ -545,19 +563,16 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		f.t.Error(err)
 	}
-	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	w.Header().Set("X-Amz-Crc32", fmt.Sprint(crc32.ChecksumIEEE(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	answer(w, status, body)
 }
 
 // item returns the stored order.
-func (f *fullTable) item(key map[string]map[string]string, i int) map[string]any {
-	item := map[string]any{"PK": key["PK"], "SK": key["SK"], "type": map[string]string{"S": "order.placed"},
-		"id":     map[string]string{"S": "1"},
-		"digest": map[string][]byte{"B": make([]byte, 32)}, "epoch": map[string]string{"N": "1"},
-		"expiresAt": map[string]string{"N": "4102444800"},
-		"data":      map[string]string{"S": order(-1, f.notes[i%len(f.notes)])}}
+func (f *fullTable) item(key image, i int) map[string]any {
+	text := func(s string) map[string]string { return map[string]string{"S": s} }
+	number := func(s string) map[string]string { return map[string]string{"N": s} }
+	item := map[string]any{"PK": key["PK"], "SK": key["SK"], "type": text("order.placed"), "id": text("1"), "epoch": number("1"),
+		"digest": map[string][]byte{"B": make([]byte, 32)}, "expiresAt": number("4102444800"),
+		"data": text(order(-1, f.notes[i%len(f.notes)]))}
 	if f.payload != "" {
 		item[itemform.Payload] = map[string][]byte{"B": f.sum}
 	}
