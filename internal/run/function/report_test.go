@@ -35,6 +35,13 @@ func decode(t *testing.T, line []byte) map[string]any {
 	return m
 }
 
+// list returns what a text of JSON lists.
+func list(t *testing.T, text string) (values []any) {
+	t.Helper()
+	must.Succeed(t, json.Unmarshal([]byte(text), &values))
+	return values
+}
+
 func request(id string) context.Context {
 	return lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: id})
 }
@@ -79,31 +86,26 @@ func TestIngestReport(t *testing.T) {
 	reporter := out.process().ingestReporter(settings{function: "prod-ingest", level: "WARN"})
 	reporter.batch(request("r-1"), report)
 	got := decode(t, out.metrics.Bytes())
-	for name, want := range map[string]any{
-		"EventsReceived": 3.0, "Inserted": 2.0, "Updated": 0.0, "Retry": 1.0, "Returned": 1.0, "OldestEventAgeSeconds": 90.0,
-		"BatchMs":    12.5,
-		"WriteUnits": 5.0, "ReadUnits": 6.0, "Requests": 4.0, "Retries": 7.0, "ThrottlesHotKey": 8.0, "ThrottlesCapacity": 3.0,
-		"ColdStart": 1.0,
-		"service":   "ingot", "function": "prod-ingest", "level": "WARN", "requestId": "r-1",
-		"throttles": []any{
-			map[string]any{"reason": "IndexWriteMaxOnDemandThroughputExceeded", "resource": "arn:index", "count": 2.0},
-			map[string]any{"reason": "TableWriteKeyRangeThroughputExceeded", "resource": "arn:aws:dynamodb:::table/events", "count": 8.0},
-			map[string]any{"reason": "ThrottlingWithoutReason", "count": 1.0},
-		},
-		"hotPartitions": []any{ // printf %s DAY#1 | sha256sum | cut -c1-16
-			map[string]any{"of": "a", "index": "GSI1", "partitionHash": "61bca9e1ad21d2aa", "count": 7.0},
-			map[string]any{"of": "a", "partitionHash": "d4735e3a265e16ee", "count": 3.0},
-			map[string]any{"of": "a", "partitionHash": "4b227777d4dd1fc6", "count": 2.0},
-			map[string]any{"of": "a", "partitionHash": "4e07408562bedb8b", "count": 2.0},
-			map[string]any{"of": "a", "partitionHash": "ef2d127de37b942b", "count": 2.0},
-		},
-	} {
+	for name, want := range decode(t, []byte(`{
+		"EventsReceived": 3, "Inserted": 2, "Updated": 0, "Retry": 1, "Returned": 1, "OldestEventAgeSeconds": 90,
+		"BatchMs": 12.5, "WriteUnits": 5, "ReadUnits": 6, "Requests": 4, "Retries": 7, "ThrottlesHotKey": 8,
+		"ThrottlesCapacity": 3, "ColdStart": 1, "service": "ingot", "function": "prod-ingest", "level": "WARN",
+		"requestId": "r-1"}`)) {
 		must.Match(t, got[name], want, name)
 	}
+	must.Match(t, got["throttles"], list(t, `[
+		{"reason": "IndexWriteMaxOnDemandThroughputExceeded", "resource": "arn:index", "count": 2},
+		{"reason": "TableWriteKeyRangeThroughputExceeded", "resource": "arn:aws:dynamodb:::table/events", "count": 8},
+		{"reason": "ThrottlingWithoutReason", "count": 1}]`))
+	must.Match(t, got["hotPartitions"], list(t, `[
+		{"of": "a", "index": "GSI1", "partitionHash": "61bca9e1ad21d2aa", "count": 7},
+		{"of": "a", "partitionHash": "d4735e3a265e16ee", "count": 3},
+		{"of": "a", "partitionHash": "4b227777d4dd1fc6", "count": 2},
+		{"of": "a", "partitionHash": "4e07408562bedb8b", "count": 2},
+		{"of": "a", "partitionHash": "ef2d127de37b942b", "count": 2}]`)) // printf %s DAY#1 | sha256sum | cut -c1-16
 	log := decode(t, out.log.Bytes())
-	if log["level"] != "WARN" || log["msg"] != "ingested" {
-		t.Errorf("log line %v", log)
-	}
+	must.Match(t, log["level"], "WARN")
+	must.Match(t, log["msg"], "ingested")
 	for _, m := range IngestMetrics() {
 		if log[m.Name] == nil || log[m.Name] != got[m.Name] {
 			t.Errorf("%s is %v in the log and %v in the metrics", m.Name, log[m.Name], got[m.Name])
@@ -129,13 +131,11 @@ func TestStreamsReport(t *testing.T) {
 	var out lines
 	out.process().streamsReporter(settings{}).batch(request("r"), report)
 	got := decode(t, out.metrics.Bytes())
-	for name, want := range map[string]any{
-		"ChangesReceived": 9.0, "ChangesForeign": 1.0, "ItemsInserted": 10.0, "Quarantined": 2.0, "Archived": 3.0, "AggregateUpdates": 4.0,
-		"StepsDroppedByMark": 5.0, "LargeTotals": 11.0,
-		"Behind": 6.0, "BatchesUnproven": 1.0, "IteratorLagMs": 1500.0, "BatchMs": 1000.0, "Requests": 7.0, "WriteUnits": 8.0,
-		"ReadUnits": 0.0,
-		"Retries":   0.0, "ThrottlesHotKey": 0.0, "ThrottlesCapacity": 0.0, "ColdStart": 1.0, "function": "streams", "level": "INFO",
-	} {
+	for name, want := range decode(t, []byte(`{
+		"ChangesReceived": 9, "ChangesForeign": 1, "ItemsInserted": 10, "Quarantined": 2, "Archived": 3,
+		"AggregateUpdates": 4, "StepsDroppedByMark": 5, "LargeTotals": 11, "Behind": 6, "BatchesUnproven": 1,
+		"IteratorLagMs": 1500, "BatchMs": 1000, "Requests": 7, "WriteUnits": 8, "ReadUnits": 0, "Retries": 0,
+		"ThrottlesHotKey": 0, "ThrottlesCapacity": 0, "ColdStart": 1, "function": "streams", "level": "INFO"}`)) {
 		must.Equal(t, got[name], want, name)
 	}
 	if log := decode(t, out.log.Bytes()); log["level"] != "WARN" || log["AggregateUpdates"] != 4.0 || log["shardId"] != "shardId-1" {
@@ -219,17 +219,24 @@ func TestReportOfParts(t *testing.T) {
 	report.Verdicts[event.Inserted], report.Verdicts[event.Retry] = 1, 1
 	report.Parts[event.Inserted], report.Parts[event.Duplicate], report.Parts[event.Retry] = 5, 3, 1
 	report.Events[event.Inserted], report.Events[event.Conflict], report.Events[event.Poison], report.Events[event.Retry] = 4, 1, 2, 1
+	reports(t, report, slices.Concat(IngestMetrics(), PartMetrics(), ArrayMetrics()), `{
+		"EventsReceived": 2, "Inserted": 1, "Retry": 1, "Parts": 9, "PartsInserted": 5, "PartsUnproven": 1,
+		"ArrayEvents": 8, "ArrayEventsInserted": 4, "ArrayEventsRefused": 3}`)
+}
+
+// reports checks the values of a report, in the metrics and in the log, and that all of these
+// metrics are declared.
+func reports(t *testing.T, report handler.IngestReport, declared []Metric, want string) {
+	t.Helper()
 	var out lines
 	out.process().ingestReporter(settings{}).batch(request("r-1"), report)
 	got, log := decode(t, out.metrics.Bytes()), decode(t, out.log.Bytes())
-	want := map[string]float64{"EventsReceived": 2, "Inserted": 1, "Retry": 1, "Parts": 9, "PartsInserted": 5, "PartsUnproven": 1,
-		"ArrayEvents": 8, "ArrayEventsInserted": 4, "ArrayEventsRefused": 3}
-	for name, n := range want {
+	for name, n := range decode(t, []byte(want)) {
 		if got[name] != n || log[name] != n {
 			t.Errorf("%s is %v in the metrics and %v in the log, want %v", name, got[name], log[name], n)
 		}
 	}
-	for _, m := range slices.Concat(IngestMetrics(), PartMetrics(), ArrayMetrics()) {
+	for _, m := range declared {
 		if got[m.Name] == nil || !bytes.Contains(out.metrics.Bytes(), []byte(`"Name":"`+m.Name+`"`)) {
 			t.Errorf("%s is not declared as a metric", m.Name)
 		}
@@ -241,18 +248,6 @@ func TestReportOfParts(t *testing.T) {
 func TestReportOfRejected(t *testing.T) {
 	report := handler.IngestReport{Received: 4, TotalRefused: 1, Cost: tables.Cost{Conflicts: 2}}
 	report.Verdicts[event.Inserted], report.Verdicts[event.Rejected] = 1, 3
-	var out lines
-	out.process().ingestReporter(settings{}).batch(request("r-1"), report)
-	got, log := decode(t, out.metrics.Bytes()), decode(t, out.log.Bytes())
-	for name, n := range map[string]float64{"EventsReceived": 4, "Inserted": 1, "Rejected": 3, "RejectedByTotal": 1,
-		"TransactionConflicts": 2} {
-		if got[name] != n || log[name] != n {
-			t.Errorf("%s is %v in the metrics and %v in the log, want %v", name, got[name], log[name], n)
-		}
-	}
-	for _, m := range append(IngestMetrics(), PutMetrics()...) {
-		if got[m.Name] == nil || !bytes.Contains(out.metrics.Bytes(), []byte(`"Name":"`+m.Name+`"`)) {
-			t.Errorf("%s is not declared as a metric", m.Name)
-		}
-	}
+	reports(t, report, append(IngestMetrics(), PutMetrics()...), `{
+		"EventsReceived": 4, "Inserted": 1, "Rejected": 3, "RejectedByTotal": 1, "TransactionConflicts": 2}`)
 }
