@@ -29,6 +29,13 @@ func (w *writes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// one is a metric that can be written.
+var one = counts("A", 1)
+
+func counts(name string, value float64) []emf.Metric {
+	return []emf.Metric{{Name: name, Unit: emf.Count, Value: value}}
+}
+
 func emitter(w *writes) *emf.Emitter {
 	at := time.Date(2026, 2, 3, 4, 5, 6, 789654321, time.FixedZone("", 3600))
 	return &emf.Emitter{Out: w, Namespace: "Ingot", Service: "orders", Function: "ingest", Now: func() time.Time { return at }}
@@ -61,15 +68,15 @@ func TestLinesKeepTheSpecification(t *testing.T) {
 		metrics []emf.Metric
 		props   []emf.Property
 	}{
-		"one":           {"r", []emf.Metric{{"A", emf.Count, 1}}, nil},
+		"one":           {"r", one, nil},
 		"no request id": {"", []emf.Metric{{"A", emf.Bytes, 1e300 / 1e200}}, nil},
 		"hundred":       {"r", hundred, nil},
 		"every unit": {"r", []emf.Metric{{"a", emf.None, 0}, {"b", emf.Count, 0}, {"c", emf.Bytes, 0}, {"d", emf.Percent, 0},
 			{"e", emf.Seconds, 0}, {"f", emf.Milliseconds, 0}, {"g", emf.Microseconds, 0}}, nil},
 		"largest value": {"r", []emf.Metric{{"A", emf.Count, 0x1p360}, {"B", emf.Count, -0x1p360}}, nil},
-		"odd properties": {"r", []emf.Metric{{"A", emf.Count, 1}},
+		"odd properties": {"r", one,
 			[]emf.Property{{"\x00\xff", "\xff\u2028"}, {"nil", nil}, {"", []int{1}}}},
-		"name with quote": {`"`, []emf.Metric{{`say "A"\`, emf.Count, 1}}, nil},
+		"name with quote": {`"`, counts(`say "A"\`, 1), nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,62 +93,69 @@ func TestLinesKeepTheSpecification(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	one := []emf.Metric{{"A", emf.Count, 1}}
-	tests := map[string]struct {
-		change  func(*emf.Emitter)
-		metrics []emf.Metric
-		props   []emf.Property
-		says    string
-	}{
-		"no metrics":           {nil, nil, nil, "0 metrics"},
-		"too many":             {nil, make([]emf.Metric, emf.MaxMetrics+1), nil, "101 metrics"},
-		"not a number":         {nil, []emf.Metric{{"A", emf.Count, math.NaN()}}, nil, `metric "A": value NaN`},
-		"infinite":             {nil, []emf.Metric{{"A", emf.Count, math.Inf(-1)}}, nil, `metric "A": value -Inf`},
-		"too large":            {nil, []emf.Metric{{"A", emf.Count, 0x1p361}}, nil, `metric "A"`},
-		"unknown unit":         {nil, []emf.Metric{{"A", "Events", 1}}, nil, `unit "Events"`},
-		"no unit":              {nil, []emf.Metric{{"A", "", 1}}, nil, `unit ""`},
-		"empty name":           {nil, []emf.Metric{{"", emf.Count, 1}}, nil, `metric "": empty`},
-		"long name":            {nil, []emf.Metric{{strings.Repeat("n", 256), emf.Count, 1}}, nil, "256 bytes"},
-		"name not ASCII":       {nil, []emf.Metric{{"Zähler", emf.Count, 1}}, nil, "byte 1"},
-		"name with colon":      {nil, []emf.Metric{{":A", emf.Count, 1}}, nil, "colon"},
-		"metric twice":         {nil, []emf.Metric{one[0], one[0]}, nil, `"A" is given twice`},
-		"metric is reserved":   {nil, []emf.Metric{{"level", emf.Count, 1}}, nil, `"level"`},
-		"metric as dimension":  {nil, []emf.Metric{{"service", emf.Count, 1}}, nil, `"service"`},
-		"property is a metric": {nil, one, []emf.Property{{"A", 1}}, `"A"`},
-		"property is _aws":     {nil, one, []emf.Property{{"_aws", 1}}, `"_aws"`},
-		"unwritable property":  {nil, one, []emf.Property{{"f", func() {}}}, `property "f"`},
-		"too long":             {nil, one, []emf.Property{{"p", strings.Repeat("x", emf.MaxLine)}}, "bytes; CloudWatch"},
-		"no namespace":         {func(e *emf.Emitter) { e.Namespace = "" }, one, nil, "namespace"},
-		"blank service":        {func(e *emf.Emitter) { e.Service = " " }, one, nil, "service dimension"},
-		"no function":          {func(e *emf.Emitter) { e.Function = "" }, one, nil, "function dimension"},
-		"no output":            {func(e *emf.Emitter) { e.Out = nil }, one, nil, "no Out"},
-	}
-	for name, tt := range tests {
+	refused := func(name string, e *emf.Emitter, metrics []emf.Metric, says string, properties ...emf.Property) {
 		t.Run(name, func(t *testing.T) {
 			var w writes
-			e := emitter(&w)
-			if tt.change != nil {
-				tt.change(e)
+			if e.Out != nil {
+				e.Out = &w
 			}
-			err := e.Emit("r", tt.metrics, tt.props...)
-			must.Fail(t, err, tt.says)
-			if len(w.all) != 0 {
-				t.Errorf("wrote %q in spite of the error", w.all)
-			}
+			must.Fail(t, e.Emit("r", metrics, properties...), says)
+			must.Equal(t, len(w.all), 0, w.all)
 		})
+	}
+	for name, tt := range map[string]struct {
+		metrics []emf.Metric
+		says    string
+	}{
+		"no metrics":          {nil, "0 metrics"},
+		"too many":            {make([]emf.Metric, emf.MaxMetrics+1), "101 metrics"},
+		"not a number":        {counts("A", math.NaN()), `metric "A": value NaN`},
+		"infinite":            {counts("A", math.Inf(-1)), `metric "A": value -Inf`},
+		"too large":           {counts("A", 0x1p361), `metric "A"`},
+		"unknown unit":        {[]emf.Metric{{"A", "Events", 1}}, `unit "Events"`},
+		"no unit":             {[]emf.Metric{{"A", "", 1}}, `unit ""`},
+		"empty name":          {counts("", 1), `metric "": empty`},
+		"long name":           {counts(strings.Repeat("n", 256), 1), "256 bytes"},
+		"name not ASCII":      {counts("Zähler", 1), "byte 1"},
+		"name with colon":     {counts(":A", 1), "colon"},
+		"metric twice":        {[]emf.Metric{one[0], one[0]}, `"A" is given twice`},
+		"metric is reserved":  {counts("level", 1), `"level"`},
+		"metric as dimension": {counts("service", 1), `"service"`},
+	} {
+		refused(name, emitter(&writes{}), tt.metrics, tt.says)
+	}
+	for name, tt := range map[string]struct {
+		property emf.Property
+		says     string
+	}{
+		"property is a metric": {emf.Property{"A", 1}, `"A"`},
+		"property is _aws":     {emf.Property{"_aws", 1}, `"_aws"`},
+		"unwritable property":  {emf.Property{"f", func() {}}, `property "f"`},
+		"too long":             {emf.Property{"p", strings.Repeat("x", emf.MaxLine)}, "bytes; CloudWatch"},
+	} {
+		refused(name, emitter(&writes{}), one, tt.says, tt.property)
+	}
+	for says, change := range map[string]func(*emf.Emitter){
+		"namespace":          func(e *emf.Emitter) { e.Namespace = "" },
+		"service dimension":  func(e *emf.Emitter) { e.Service = " " },
+		"function dimension": func(e *emf.Emitter) { e.Function = "" },
+		"no Out":             func(e *emf.Emitter) { e.Out = nil },
+	} {
+		e := emitter(&writes{})
+		change(e)
+		refused(says, e, one, says)
 	}
 }
 
 func TestLongestLine(t *testing.T) {
 	var w writes
 	e := emitter(&w)
-	metric := []emf.Metric{{"A", emf.Count, 1}}
-	must.Succeed(t, e.Emit("", metric, emf.Property{Name: "p", Value: ""}))
+	must.Succeed(t, e.Emit("", one, emf.Property{Name: "p", Value: ""}))
 	room := emf.MaxLine - (len(w.all[0]) - 1)
-	if err := e.Emit("", metric, emf.Property{Name: "p", Value: strings.Repeat("x", room)}); err != nil {
+	if err := e.Emit("", one, emf.Property{Name: "p", Value: strings.Repeat("x", room)}); err != nil {
 		t.Errorf("a line of exactly MaxLine: %v", err)
 	}
-	if err := e.Emit("", metric, emf.Property{Name: "p", Value: strings.Repeat("x", room+1)}); err == nil {
+	if err := e.Emit("", one, emf.Property{Name: "p", Value: strings.Repeat("x", room+1)}); err == nil {
 		t.Error("a line of MaxLine + 1 was written")
 	}
 }
@@ -152,7 +166,7 @@ func TestLevelFollowsTheFunction(t *testing.T) {
 		var w writes
 		e := emitter(&w)
 		e.Level = level
-		must.Succeed(t, e.Emit("", []emf.Metric{{"A", emf.Count, 1}}))
+		must.Succeed(t, e.Emit("", one))
 		if !strings.HasPrefix(w.all[0], `{"level":"`+want+`",`) {
 			t.Errorf("level %q: %s", level, w.all[0])
 		}
@@ -164,7 +178,7 @@ func TestRealClock(t *testing.T) {
 	e := emitter(&w)
 	e.Now = nil
 	before := time.Now().UnixMilli()
-	must.Succeed(t, e.Emit("", []emf.Metric{{"A", emf.Count, 1}}))
+	must.Succeed(t, e.Emit("", one))
 	var doc struct {
 		AWS struct{ Timestamp int64 } `json:"_aws"`
 	}
@@ -176,7 +190,7 @@ func TestRealClock(t *testing.T) {
 
 func TestWriteErrorIsReturned(t *testing.T) {
 	broken := errors.New("broken pipe")
-	err := emitter(&writes{err: broken}).Emit("r", []emf.Metric{{"A", emf.Count, 1}})
+	err := emitter(&writes{err: broken}).Emit("r", one)
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v, want it to wrap %v", err, broken)
 	}
@@ -188,7 +202,7 @@ func TestEmitFromManyGoroutines(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 50 {
 		group.Go(func() {
-			if err := e.Emit(fmt.Sprint(i), []emf.Metric{{"A", emf.Count, float64(i)}}); err != nil {
+			if err := e.Emit(fmt.Sprint(i), counts("A", float64(i))); err != nil {
 				t.Error(err)
 			}
 		})

@@ -57,50 +57,45 @@ func TestReadSettingsMistakes(t *testing.T) {
 		"table name long":  {map[string]string{"INGOT_TABLE": strings.Repeat("e", 256)}, tableVariable, []string{"3 to 255"}},
 		"one table for both": {map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "events"}, tableVariable,
 			[]string{"use two tables"}},
-		"queue's name": {map[string]string{"INGOT_TABLE": "events", "INGOT_QUARANTINE_URL": "quarantine"}, tableVariable,
-			[]string{`INGOT_QUARANTINE_URL is "quarantine"`}},
-		"queue's ARN": {map[string]string{"INGOT_TABLE": "events",
-			"INGOT_QUARANTINE_URL": "arn:aws:sqs:eu-central-1:123456789012:quarantine"}, tableVariable, []string{"not its name or ARN"}},
-		"URL of no queue": {map[string]string{"INGOT_TABLE": "events",
-			"INGOT_QUARANTINE_URL": "https://sqs.eu-central-1.amazonaws.com/"}, tableVariable, []string{"INGOT_QUARANTINE_URL"}},
-		"not a URL": {map[string]string{"INGOT_TABLE": "events", "INGOT_QUARANTINE_URL": "https://%zz/queue"}, tableVariable,
-			[]string{"INGOT_QUARANTINE_URL"}},
-		"FIFO quarantine": {map[string]string{"INGOT_TABLE": "events", "INGOT_QUARANTINE_URL": queueURL + ".fifo"}, tableVariable,
-			[]string{"standard queue"}},
-		"endpoint's host": {map[string]string{"INGOT_TABLE": "events", "INGOT_ENDPOINT_URL": "localhost:4566"}, tableVariable,
-			[]string{`INGOT_ENDPOINT_URL is "localhost:4566": set it to the URL`}},
-		"bucket's ARN": {map[string]string{"INGOT_TABLE": "events", "INGOT_ARCHIVE_BUCKET": "arn:aws:s3:::archive"}, tableVariable,
-			[]string{"INGOT_ARCHIVE_BUCKET"}},
-		"bucket's URL": {map[string]string{"INGOT_TABLE": "events", "INGOT_ARCHIVE_BUCKET": "s3://archive"}, tableVariable,
-			[]string{"without s3://"}},
-		"payloads by ARN": {map[string]string{"INGOT_TABLE": "events", "INGOT_PAYLOAD_BUCKET": "arn:aws:s3:::payloads"}, tableVariable,
-			[]string{"INGOT_PAYLOAD_BUCKET is"}},
-		"pointers with ARNs": {map[string]string{"INGOT_TABLE": "events", "INGOT_POINTER_BUCKETS": "arn:aws:s3:::large"}, tableVariable,
-			[]string{"INGOT_POINTER_BUCKETS"}},
-		"pointers with blank": {map[string]string{"INGOT_TABLE": "events", "INGOT_POINTER_BUCKETS": "large-a, large-b"}, tableVariable,
-			[]string{"separated by commas without spaces"}},
-		"pointers to nothing": {map[string]string{"INGOT_TABLE": "events", "INGOT_POINTER_BUCKETS": "large-a,"}, tableVariable,
-			[]string{`INGOT_POINTER_BUCKETS is "large-a,"`}},
-		"counting": {map[string]string{"INGOT_TABLE": "events", "INGOT_COUNTING": "mark"}, tableVariable,
-			[]string{`INGOT_COUNTING is "mark": set it to marks (the default) or receipts`}},
-		"unresolved secret": {map[string]string{"INGOT_TABLE": "events", "INGOT_PII_KEY": "{{resolve:secretsmanager:arn}}"}, tableVariable,
-			[]string{"INGOT_PII_KEY is a reference"}},
 		"all at once": {map[string]string{"INGOT_COUNTING": "x", "INGOT_ARCHIVE_BUCKET": "a/b", "INGOT_QUARANTINE_URL": "q",
 			"INGOT_AGGREGATES_TABLE": "t/t"}, tableVariable,
 			[]string{"INGOT_TABLE", "INGOT_AGGREGATES_TABLE", "INGOT_QUARANTINE_URL", "INGOT_ARCHIVE_BUCKET", "INGOT_COUNTING"}},
 	} {
+		t.Run(name, func(t *testing.T) { mistaken(t, tt.env, tt.needs, tt.says...) })
+	}
+	for name, tt := range map[string]struct{ variable, value, says string }{
+		"queue's name":        {"INGOT_QUARANTINE_URL", "quarantine", `INGOT_QUARANTINE_URL is "quarantine"`},
+		"queue's ARN":         {"INGOT_QUARANTINE_URL", "arn:aws:sqs:eu-central-1:123456789012:quarantine", "not its name or ARN"},
+		"URL of no queue":     {"INGOT_QUARANTINE_URL", "https://sqs.eu-central-1.amazonaws.com/", "INGOT_QUARANTINE_URL"},
+		"not a URL":           {"INGOT_QUARANTINE_URL", "https://%zz/queue", "INGOT_QUARANTINE_URL"},
+		"FIFO quarantine":     {"INGOT_QUARANTINE_URL", queueURL + ".fifo", "standard queue"},
+		"endpoint's host":     {"INGOT_ENDPOINT_URL", "localhost:4566", `INGOT_ENDPOINT_URL is "localhost:4566": set it to the URL`},
+		"bucket's ARN":        {"INGOT_ARCHIVE_BUCKET", "arn:aws:s3:::archive", "INGOT_ARCHIVE_BUCKET"},
+		"bucket's URL":        {"INGOT_ARCHIVE_BUCKET", "s3://archive", "without s3://"},
+		"payloads by ARN":     {"INGOT_PAYLOAD_BUCKET", "arn:aws:s3:::payloads", "INGOT_PAYLOAD_BUCKET is"},
+		"pointers with ARNs":  {"INGOT_POINTER_BUCKETS", "arn:aws:s3:::large", "INGOT_POINTER_BUCKETS"},
+		"pointers with blank": {"INGOT_POINTER_BUCKETS", "large-a, large-b", "separated by commas without spaces"},
+		"pointers to nothing": {"INGOT_POINTER_BUCKETS", "large-a,", `INGOT_POINTER_BUCKETS is "large-a,"`},
+		"counting":            {"INGOT_COUNTING", "mark", `INGOT_COUNTING is "mark": set it to marks (the default) or receipts`},
+		"unresolved secret":   {"INGOT_PII_KEY", "{{resolve:secretsmanager:arn}}", "INGOT_PII_KEY is a reference"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := readSettings(environment(tt.env), tt.needs)
-			var mistakes Mistakes
-			if !errors.As(err, &mistakes) || len(mistakes) != len(tt.says) {
-				t.Fatalf("%d mistakes wanted, got: %v", len(tt.says), err)
-			}
-			for i, says := range tt.says {
-				if !strings.Contains(mistakes[i], says) || !strings.Contains(err.Error(), mistakes[i]) {
-					t.Errorf("%q does not say %q", mistakes[i], says)
-				}
-			}
+			mistaken(t, map[string]string{"INGOT_TABLE": "events", tt.variable: tt.value}, tableVariable, tt.says)
 		})
+	}
+}
+
+// mistaken checks that settings have so many mistakes, and what is said of each.
+func mistaken(t *testing.T, env map[string]string, needs string, says ...string) {
+	t.Helper()
+	_, err := readSettings(environment(env), needs)
+	var mistakes Mistakes
+	if !errors.As(err, &mistakes) || len(mistakes) != len(says) {
+		t.Fatalf("%d mistakes wanted, got: %v", len(says), err)
+	}
+	for i, text := range says {
+		must.Say(t, mistakes[i], text)
+		must.Fail(t, err, mistakes[i])
 	}
 }
 
