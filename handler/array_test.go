@@ -2,7 +2,6 @@ package handler_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -317,14 +316,14 @@ func TestArrayOfWholes(t *testing.T) {
 
 		w = newWorld(t, arrays, carts)
 		for body, want := range map[string]string{
-			array(cart("a", "x", 500), cart("b", "x", 500)):                                               "Inserted",
-			array(cart("c", "x", 500), cart("d", "x", 501)):                                               "Poison",
-			array(cart("e", strings.Repeat("n", 30_000), 70), cart("f", strings.Repeat("n", 30_000), 80)): "Poison",
+			array(cart("a", "x", 500), cart("b", "x", 500)):                                               "Inserted(Inserted Inserted)",
+			array(cart("c", "x", 500), cart("d", "x", 501)):                                               "Poison: too-many-parts",
+			array(cart("e", strings.Repeat("n", 30_000), 70), cart("f", strings.Repeat("n", 30_000), 80)): "Poison: too-many-parts",
 		} {
 			before := len(w.items())
-			if w.receive(inGroup(messages(body), queue)); w.verdicts() != want || want == "Poison" &&
-				(w.outcomes[0].Refusal.Reason != event.TooManyParts || len(w.items()) != before) {
-				t.Errorf("%.60s…: %s, %v", body, w.verdicts(), w.outcomes[0].Refusal)
+			w.gets(inGroup(messages(body), queue), want)
+			if w.verdicts() == "Poison" {
+				must.Equal(t, len(w.items()), before)
 			}
 		}
 	}
@@ -349,17 +348,11 @@ func TestIngestPutsArraysInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, arrays)
 		w.slow("BatchExecuteStatement")
-		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
-		defer cancel()
-		answer, err := w.handleQueue(ctx, messages(bodies...))
+		answer, err := w.handleQueue(timeout(t, 1500*time.Millisecond), messages(bodies...))
 		if err != nil || len(answer.BatchItemFailures) < 20 {
 			t.Fatalf("%d of 30 messages go back: %v", len(answer.BatchItemFailures), err)
 		}
-		for i, o := range w.outcomes[20:] {
-			if o.Events != nil || !o.Failed || o.Refusal.Reason != event.Unattempted {
-				t.Errorf("message %d: %s, %v, %d events planned", 20+i, o.Verdict, o.Refusal, len(o.Events))
-			}
-		}
+		untouched(t, w.outcomes[20:])
 	})
 }
 
@@ -379,9 +372,8 @@ func TestIngestPutsEventsOfObjectsInTurns(t *testing.T) {
 			}
 			bodies = append(bodies, `{"note":"`+note+`","Records":`+array(list...)+`}`) // 3.5 MB of events each
 		}
-		if got := w.receive(inGroup(messages(bodies...), queue)); got != failures() || len(w.items()) != 6*351 {
-			t.Fatalf("%s: %d items, %s", queue, len(w.items()), got)
-		}
+		must.Equal(t, w.receive(inGroup(messages(bodies...), queue)), failures(), queue)
+		must.Equal(t, len(w.items()), 6*351, queue)
 		if n := w.batches[0].Cost.Requests; queue == "" && n != 3*29 { // a turn for two messages
 			t.Errorf("%d requests: they were not put in turns", n)
 		}
@@ -446,10 +438,8 @@ func TestArrayAfterAnyCrash(t *testing.T) {
 				}
 				break
 			}
-			answer, err := w.handleQueue(deadline(t), inGroup(messages(body), queue))
-			if err != nil || len(answer.BatchItemFailures) != 0 || len(w.items()) != 2*3+2 {
-				t.Errorf("request %d%s: %d items, %+v, %v", at, queue, len(w.items()), answer, errors.Join(err))
-			}
+			must.Equal(t, w.receive(inGroup(messages(body), queue)), failures(), at, queue)
+			must.Equal(t, len(w.items()), 2*3+2, at, queue)
 			for key, n := range w.items() {
 				must.Equal(t, n, 1, key)
 			}
@@ -480,9 +470,7 @@ func TestLogsOfArrays(t *testing.T) {
 				}}}
 			}
 			w.receive(inGroup(messages(array(body(person()), other), array(body(plainEvent()), "7")), queue))
-			if want := map[bool]string{true: "Conflict Poison", false: "Retry Retry"}[fails == nil]; w.verdicts() != want {
-				t.Errorf("%s, want %s", w.verdicts(), want)
-			}
+			must.Equal(t, w.verdicts(), map[bool]string{true: "Conflict Poison", false: "Retry Retry"}[fails == nil])
 			must.Say(t, log.text.String(), w.outcomes[0].Verdict.String())
 			log.check(t, "array"+queue)
 		}
@@ -507,15 +495,15 @@ func TestIngestInside(t *testing.T) {
 		e := inGroup(messages(both, apart, `{"type":"ping"}`, `{"deliveries":1}`, `{"also":1}`), queue)
 		w.gets(e, "Inserted(Inserted Inserted Dropped); Poison(Duplicate Duplicate Poison Poison): not-an-object; "+
 			"Dropped: unwanted; Poison: no-events; Dropped: no-events")
-		if r := w.batches[0]; r.Failed != 0 || r.Verdicts[event.Dropped] != 2 || r.Events[event.Dropped] != 1 || len(w.items()) != 2 {
-			t.Errorf("%+v, %d items", r, len(w.items()))
-		}
+		must.Equal(t, w.batches[0].Failed, 0)
+		must.Equal(t, w.batches[0].Verdicts[event.Dropped], 2)
+		must.Equal(t, w.batches[0].Events[event.Dropped], 1)
+		must.Equal(t, len(w.items()), 2)
 		letters := w.quarantined()
+		must.Equal(t, len(letters), 2)
 		n, _ := quarantine.ReadNote(*letters[0].MessageAttributes[quarantine.Attribute].StringValue)
-		if !slices.Equal(n.Events, quarantine.Places{"deliveries[1].orders[1]", "deliveries[2]"}) || n.Reason != "not-an-object" ||
-			!strings.HasPrefix(n.Detail, "event deliveries[1].orders[1] of the message: it is a number") || len(letters) != 2 {
-			t.Errorf("%+v", n)
-		}
+		must.Equal(t, fmt.Sprint(n.Reason, " ", n.Events), "not-an-object [deliveries[1].orders[1] deliveries[2]]")
+		must.Say(t, n.Detail, "event deliveries[1].orders[1] of the message: it is a number")
 	}
 }
 

@@ -99,14 +99,11 @@ func TestBadInput(t *testing.T) {
 func TestInvalidUTF8(t *testing.T) {
 	w := newWorld(t)
 	e := messages(order("1", 1), order("2", 1, "\"x\":\"\xff\""), order("3", 1, "\"x\":\"\xed\xa0\x80\""))
-	answer, err := w.handleQueue(deadline(t), e)
-	if err != nil || w.verdicts() != "Inserted Poison Poison" {
-		t.Errorf("%s: %+v %v", w.verdicts(), answer, err)
-	}
+	_, err := w.handleQueue(deadline(t), e)
+	must.Succeed(t, err)
+	must.Equal(t, w.verdicts(), "Inserted Poison Poison")
 	for _, o := range w.outcomes[1:] {
-		if o.Refusal.Reason != event.Undecodable {
-			t.Errorf("%v", o.Refusal)
-		}
+		must.Equal(t, o.Refusal.Reason, event.Undecodable)
 	}
 }
 
@@ -130,9 +127,9 @@ func TestTenThousandMessages(t *testing.T) {
 		t.Fatalf("%d failures, %v", len(answer.BatchItemFailures), err)
 	}
 	r := w.batches[0]
-	if r.Verdicts[event.Inserted] != 9_999 || r.Verdicts[event.Poison] != 1 || r.Cost.Requests != 400 || len(w.items()) != 9_999 {
-		t.Errorf("%+v", r)
-	}
+	must.Equal(t, tally(r.Verdicts[:]), "Inserted 9999, Poison 1")
+	must.Equal(t, r.Cost.Requests, 400)
+	must.Equal(t, len(w.items()), 9_999)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 150<<20 {
 		t.Errorf("the heap grew by %d MB", grown>>20)
 	}
@@ -153,7 +150,8 @@ func TestServiceRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, n := range []int{2, 60} {
 				w := newWorld(t)
-				w.faults = []fault{{API: "PutItem", Always: true, Before: err}, {API: "BatchExecuteStatement", Always: true, Before: err}}
+				w.refuse("PutItem", err)
+				w.faults = append(w.faults, fault{API: "BatchExecuteStatement", Always: true, Before: err})
 				var bodies, ids []string
 				for i := range n {
 					bodies, ids = append(bodies, order(fmt.Sprint(i), i)), append(ids, fmt.Sprint("m", i))

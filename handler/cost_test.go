@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
+	"testing/fstest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -39,9 +39,7 @@ func TestIngestCosts(t *testing.T) {
 				bodies = append(bodies, order(fmt.Sprint((b-1)*1000+i), i))
 			}
 		}
-		if got := w.receive(messages(bodies...)); got != failures() {
-			t.Fatal(got)
-		}
+		must.Equal(t, w.receive(messages(bodies...)), failures())
 	}
 	used := w.Engine.Usage().Sub(before)
 	const met = later * (batches - 1)
@@ -61,11 +59,17 @@ func TestIngestCosts(t *testing.T) {
 
 // merchants returns a pipeline with one aggregate, which has one item for each merchant.
 func merchants(s *setup) {
-	s.spec = pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"},
-			Retain: 90 * 24 * time.Hour}},
-		Aggregates: map[string]pipeline.AggregateSpec{"merchants": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}}}
+	s.load = func() (*pipeline.Pipeline, error) {
+		return pipeline.Load(fstest.MapFS{"merchants.yaml": {Data: []byte(`
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: ORDER}, retain: 90d}
+aggregates:
+  merchants: {since: 1, by: {merchant: "{merchant}"}, from: {order: {values: {orders: count, revenue: sum cents}}}}
+`)}}, "merchants.yaml")
+	}
 }
 
 // changesOf returns stream batches of n inserts, in hundreds, from twenty merchants in turn.
@@ -91,9 +95,7 @@ func TestStreamsCosts(t *testing.T) {
 		w.expect(e, done)
 	}
 	used := w.Engine.Usage().Sub(before)
-	if used.WriteUnits() != 0.2*500 || used.ReadUnits() != 0 || fmt.Sprint(used.Requests) != "map[UpdateItem:100]" {
-		t.Errorf("%v write units, %v read units, %v", used.WriteUnits(), used.ReadUnits(), used.Requests)
-	}
+	must.Equal(t, fmt.Sprint(used.WriteUnits(), used.ReadUnits(), used.Requests), "100 0 map[UpdateItem:100]") // 0.2 for each change
 }
 
 // agreeable is a table that says yes at once, so that only Ingot's own part is measured.

@@ -208,11 +208,7 @@ func TestLongArrayOnFIFOEnds(t *testing.T) {
 					if deliveries == 3 {
 						t.Fatalf("it does not end: %d are stored", len(w.items()))
 					}
-					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-					answer, err := w.handleQueue(ctx, e)
-					cancel()
-					must.Succeed(t, err)
-					gone = len(answer.BatchItemFailures) == 0
+					gone = len(w.within(t, time.Minute, e).BatchItemFailures) == 0
 				}
 				if n := len(w.items()); n != c.stored || deliveries < 2 {
 					t.Errorf("%d are stored after %d deliveries, want %d", n, deliveries, c.stored)

@@ -180,6 +180,14 @@ func order(id string, cents int, extra ...string) string {
 		strings.Join(append([]string{""}, extra...), ","))
 }
 
+// manyOrders returns the bodies of n orders.
+func manyOrders(n int) (bodies []string) {
+	for i := range n {
+		bodies = append(bodies, order(fmt.Sprint(i), i))
+	}
+	return bodies
+}
+
 func parcel(id string, rev int) string {
 	return fmt.Sprintf(`{"type":"parcel","id":%q,"rev":%d,"at":"2099-03-01T10:00:00Z"}`, id, rev)
 }
@@ -192,9 +200,38 @@ func deadline(t testing.TB) context.Context {
 	return ctx
 }
 
+// timeout returns a context that ends after so long.
+func timeout(t *testing.T, after time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), after)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // handleQueue calls the ingest function in its role.
 func (w *world) handleQueue(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	return w.ingest.Handle(iam.As(ctx, w.IngestRole), e)
+}
+
+// within calls the ingest function with so much time, and ends the test if it does not answer in it.
+func (w *world) within(t *testing.T, timeout time.Duration, e events.SQSEvent) events.SQSEventResponse {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	answer, err := w.handleQueue(ctx, e)
+	if err != nil || ctx.Err() != nil {
+		t.Fatalf("it has %s: %v, %v", timeout, err, ctx.Err())
+	}
+	return answer
+}
+
+// untouched reports a message that was not left as it is.
+func untouched(t *testing.T, outcomes []handler.Outcome) {
+	t.Helper()
+	for i, o := range outcomes {
+		if o.Item != nil || o.Events != nil || !o.Failed || o.Verdict != event.Retry || o.Refusal.Reason != event.Unattempted {
+			t.Errorf("message %d of the rest: %s, %v, planned: %v, %d events", i, o.Verdict, o.Refusal, o.Item != nil, len(o.Events))
+		}
+	}
 }
 
 // handleStream calls the streams function in its role.

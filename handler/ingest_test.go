@@ -88,10 +88,7 @@ func TestIngestCopies(t *testing.T) {
 func TestIngestRedelivery(t *testing.T) {
 	for _, n := range []int{1, 40} {
 		w := newWorld(t)
-		var bodies []string
-		for i := range n {
-			bodies = append(bodies, order(fmt.Sprint(i), i))
-		}
+		bodies := manyOrders(n)
 		w.faults = []fault{{API: "PutItem", After: errLost}, {API: "BatchExecuteStatement", After: errLost}}
 		for range 3 {
 			must.Equal(t, w.receive(messages(bodies...)), failures())
@@ -141,18 +138,10 @@ func TestIngestDeadline(t *testing.T) {
 				if c.timeout < 10*time.Second {
 					n /= 4 // too many still
 				}
-				var bodies []string
-				for i := range n {
-					bodies = append(bodies, order(fmt.Sprint(i), 1))
-				}
+				bodies := manyOrders(n)
 				began := time.Now()
-				ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
-				defer cancel()
-				answer, err := w.handleQueue(ctx, messages(bodies...))
+				answer := w.within(t, c.timeout, messages(bodies...))
 				took := time.Since(began)
-				if err != nil || ctx.Err() != nil {
-					t.Fatalf("answered after %s of %s: %v", took, c.timeout, err)
-				}
 				if last().After(began.Add(took)) {
 					t.Error("a request started after the answer")
 				}
@@ -189,13 +178,7 @@ func TestQuarantineHasTime(t *testing.T) {
 				}
 				q := &sending{next: w.ingest.Quarantine, took: slow}
 				w.ingest.Quarantine = q
-				began := time.Now()
-				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-				defer cancel()
-				answer, err := w.handleQueue(ctx, messages(bodies...))
-				if err != nil || ctx.Err() != nil {
-					t.Fatalf("answered after %s: %v", time.Since(began), err)
-				}
+				answer := w.within(t, 30*time.Second, messages(bodies...))
 				if q.began < 27*time.Second || q.began > 28*time.Second || q.until != 29*time.Second {
 					t.Errorf("quarantine began after %s and had until %s, want the 2 seconds before the last one", q.began, q.until)
 				}
@@ -286,11 +269,9 @@ func TestFIFO(t *testing.T) {
 			e := e("")
 			e.Records[0].EventSourceARN += ".fifo"
 			began := time.Now()
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			defer cancel()
-			answer, err := w.handleQueue(ctx, e)
-			if took := time.Since(began); err != nil || took > 6*time.Second {
-				t.Errorf("answered after %s: %v", took, err)
+			answer := w.within(t, time.Minute, e)
+			if took := time.Since(began); took > 6*time.Second {
+				t.Errorf("answered after %s", took)
 			}
 			var back []string
 			for _, f := range answer.BatchItemFailures {

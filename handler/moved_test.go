@@ -56,10 +56,8 @@ func TestCountedByPut(t *testing.T) {
 			for range 2 { // the second delivery changes nothing
 				w.expect(batch(c.change), done)
 				for total, want := range map[string]string{"stock": c.stock, "live": c.live} {
-					got := w.total(total)
-					if text := got.Values["orders"].String() + " " + got.Values["revenue"].String(); text != want {
-						t.Errorf("%s, by %s: %s is %s, want %s", name, way, total, text, want)
-					}
+					got := w.total(total).Values
+					must.Equal(t, got["orders"].String()+" "+got["revenue"].String(), want, name, way, total)
 				}
 			}
 		}
