@@ -18,26 +18,39 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
+// oddity changes a record, or its image.
+type oddity = func(r map[string]any, img attributes)
+
+// set gives the image an attribute of one type, without takes one from it, and named gives the
+// record's event a name.
+func set(name, kind string, value any) oddity {
+	return func(_ map[string]any, img attributes) { img[name] = map[string]any{kind: value} }
+}
+
+func without(name string) oddity { return func(_ map[string]any, img attributes) { delete(img, name) } }
+
+func named(event any) oddity { return func(r map[string]any, _ attributes) { r["eventName"] = event } }
+
 // oddities are changes to a record that make it impossible to understand.
-var oddities = map[string]func(r map[string]any, img attributes){
-	"unknown attribute type": func(r map[string]any, img attributes) { img["odd"] = map[string]any{"Z": 1} },
-	"two types":              func(r map[string]any, img attributes) { img["odd"] = map[string]any{"S": "a", "N": "1"} },
+var oddities = map[string]oddity{
+	"unknown attribute type": set("odd", "Z", 1),
+	"two types":              func(_ map[string]any, img attributes) { img["odd"] = map[string]any{"S": "a", "N": "1"} },
 	"attribute no object":    func(r map[string]any, img attributes) { img["odd"] = nil },
-	"no digest":              func(r map[string]any, img attributes) { delete(img, "digest") },
-	"digest not base64":      func(r map[string]any, img attributes) { img["digest"] = map[string]any{"B": "***"} },
+	"no digest":              without("digest"),
+	"digest not base64":      set("digest", "B", "***"),
 	"twice as long in a letter": func(_ map[string]any, img attributes) {
 		img["note"] = map[string]any{"S": strings.Repeat("\ufffe", 200_000)} // SQS takes it only if it is escaped
 		delete(img, "digest")
 	},
-	"stamp of no pipeline": func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "1000000001"} },
-	"stamp below nothing":  func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "-5"} },
-	"stamp with a part":    func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "1.5"} },
-	"stamp as text":        func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"S": "3"} },
-	"no data":              func(r map[string]any, img attributes) { delete(img, "data") },
-	"time unreadable":      func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
-	"unknown event name":   func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
+	"stamp of no pipeline": set("epoch", "N", "1000000001"),
+	"stamp below nothing":  set("epoch", "N", "-5"),
+	"stamp with a part":    set("epoch", "N", "1.5"),
+	"stamp as text":        set("epoch", "S", "3"),
+	"no data":              without("data"),
+	"time unreadable":      set("at", "S", "yesterday"),
+	"unknown event name":   named("UPSERT"),
 	"no images":            func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
-	"name of wrong type":   func(r map[string]any, _ attributes) { r["eventName"] = 7 },
+	"name of wrong type":   named(7),
 	"no stream":            func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
 	"no creation time": func(r map[string]any, _ attributes) {
 		delete(r["dynamodb"].(map[string]any), "ApproximateCreationDateTime")
