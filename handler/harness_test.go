@@ -212,7 +212,8 @@ func (w *world) handleQueue(ctx context.Context, e events.SQSEvent) (events.SQSE
 	return w.ingest.Handle(iam.As(ctx, w.IngestRole), e)
 }
 
-// within calls the ingest function with so much time, and ends the test if it does not answer in it.
+// within calls the ingest function with so much time, and ends the test if it does not answer in
+// it.
 func (w *world) within(t *testing.T, timeout time.Duration, e events.SQSEvent) events.SQSEventResponse {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)

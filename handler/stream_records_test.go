@@ -95,8 +95,8 @@ func sequence(n int) string { return fmt.Sprintf("%021d", n) }
 
 func insert(n int, img attributes) map[string]any { return record(n, event.Insert, nil, img) }
 
-// changed returns the record of an item that is written again, and removed that of one that a person
-// removes.
+// changed returns the record of an item that is written again, and removed that of one that a
+// person removes.
 func changed(n int, old, new attributes) map[string]any { return record(n, event.Modify, old, new) }
 
 func removed(n int, img attributes) map[string]any { return record(n, event.Remove, img, nil) }

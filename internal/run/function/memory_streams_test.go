@@ -193,8 +193,8 @@ func newLargeTotals(t *testing.T) *largeTotals {
 	return &largeTotals{t: t, filler: b.String(), known: map[string]bool{}, refused: map[string]int{}, updated: map[string]bool{}}
 }
 
-// know makes the totals of the first n readings known, so that no update is refused, and no total is
-// in memory.
+// know makes the totals of the first n readings known, so that no update is refused, and no total
+// is in memory.
 func (l *largeTotals) know(n int) {
 	for i := range n {
 		for _, name := range []string{"most", "least", "range"} {

@@ -209,7 +209,8 @@ func message(i int, queue, body string) events.SQSMessage {
 	return m
 }
 
-// sized returns the bytes of a batch, of which Lambda sends no more, and which are at least so many.
+// sized returns the bytes of a batch, of which Lambda sends no more, and which are at least so
+// many.
 func sized(t *testing.T, e events.SQSEvent, least int) []byte {
 	t.Helper()
 	batch, err := json.Marshal(e)
