@@ -462,8 +462,7 @@ func TestLogsOfArrays(t *testing.T) {
 	other := body(with(person(), "weight", "1"))
 	for _, queue := range []string{"", ".fifo"} {
 		for _, fails := range []error{nil, &types.ResourceNotFoundException{}} {
-			w, log := newWorld(t, secretive, arrays), logged{}
-			log.to(w)
+			w, log := secretWorld(t, func(s *setup) { s.load = loaded("batches: true"+private, ownSecret) })
 			if fails != nil {
 				w.faults = []fault{{API: "PutItem", Always: true, Before: fails, Applies: func(input any) bool {
 					return *input.(*dynamodb.PutItemInput).TableName == "events"

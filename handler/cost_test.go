@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -13,7 +12,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -59,8 +57,7 @@ func TestIngestCosts(t *testing.T) {
 
 // merchants returns a pipeline with one aggregate, which has one item for each merchant.
 func merchants(s *setup) {
-	s.load = func() (*pipeline.Pipeline, error) {
-		return pipeline.Load(fstest.MapFS{"merchants.yaml": {Data: []byte(`
+	s.load = loaded(`
 ingot: 1
 epoch: 1
 type: "{type}"
@@ -68,8 +65,7 @@ events:
   order: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: ORDER}, retain: 90d}
 aggregates:
   merchants: {since: 1, by: {merchant: "{merchant}"}, from: {order: {values: {orders: count, revenue: sum cents}}}}
-`)}}, "merchants.yaml")
-	}
+`)
 }
 
 // changesOf returns stream batches of n inserts, in hundreds, from twenty merchants in turn.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -121,15 +120,12 @@ func TestGolden(t *testing.T) {
 	shop := func() (*pipeline.Pipeline, error) {
 		return pipeline.Load(os.DirFS(".."), sampleshop.Pipeline, pipeline.Secret([]byte("0123456789abcdef0123456789abcdef")))
 	}
-	kinds := func() (*pipeline.Pipeline, error) {
-		return pipeline.Load(fstest.MapFS{"kinds.yaml": {Data: []byte(goldenKinds)}}, "kinds.yaml")
-	}
 	for _, c := range bothWays {
 		for _, g := range []struct {
 			name    string
 			load    func() (*pipeline.Pipeline, error)
 			batches [][]string
-		}{{"shop", shop, goldenShop}, {"kinds", kinds, goldenReadings()}, {"values", valuesPipeline, goldenDated()}} {
+		}{{"shop", shop, goldenShop}, {"kinds", loaded(goldenKinds), goldenReadings()}, {"values", valuesPipeline, goldenDated()}} {
 			name := g.name + "-" + c.String()
 			t.Run(name, func(t *testing.T) {
 				w := newWorld(t, counting(c), func(s *setup) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -79,12 +80,18 @@ type fault = testworld.Fault
 
 type setup struct {
 	spec     pipeline.Spec
-	options  []pipeline.Option
 	load     func() (*pipeline.Pipeline, error)
 	counting aggregate.Counting
 	env      func(*testworld.Clock) env.Env // nil: the clock's own, whose sleepers do not move it
 	now      time.Time
 	store    tables.Config // what is set in addition to the world's own
+}
+
+// loaded returns what loads the text of a pipeline.yaml.
+func loaded(text string, options ...pipeline.Option) func() (*pipeline.Pipeline, error) {
+	return func() (*pipeline.Pipeline, error) {
+		return pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml", options...)
+	}
 }
 
 func newWorld(t testing.TB, options ...func(*setup)) *world {
@@ -96,7 +103,7 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	w := &world{t: t, calls: map[string]int{}}
 	var err error
 	if s.load == nil {
-		s.load = func() (*pipeline.Pipeline, error) { return pipeline.New(s.spec, s.options...) }
+		s.load = func() (*pipeline.Pipeline, error) { return pipeline.New(s.spec) }
 	}
 	w.plan, err = s.load()
 	must.Succeed(t, err)

@@ -88,9 +88,7 @@ func TestEachRightIsNeeded(t *testing.T) {
 	run(func(w *world) { // its secret is checked, and a migration says whether the type has turned
 		w.receive(messages(body(person()), body(plainEvent())))
 	}, secretive, func(s *setup) {
-		plain := s.spec.Events["plain"]
-		plain.Migrated = "old"
-		s.spec.Events["plain"] = plain
+		s.load = loaded(strings.Replace(private, "mode: latest", "migrated: old\n    mode: latest", 1), ownSecret)
 	})
 	run(func(w *world) { // payloads are stored, read, found missing, deleted and archived
 		w.started().receive(messages(long("1", 1), long("2", 1)))

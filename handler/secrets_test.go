@@ -48,26 +48,41 @@ func leaks(text string) (found []string) {
 // private is a declaration in which every part of an event can hold something personal. The type
 // "person" hides its keys by hmac. The type "plain" does not, so its keys hold no secret in these
 // tests.
-func private() pipeline.Spec {
-	return pipeline.Spec{
-		Ingot: 1, Epoch: 3, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{
-			"person": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{mail | hmac}#{id}", SK: "{name}"},
-				Attributes: map[string]string{"weight": "weight"}, Retain: 90 * 24 * time.Hour},
-			"plain": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PLAIN#{id}", SK: "PLAIN"}, Mode: "latest", Revision: "rev number",
-				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "{id}", SK: "{seq | pad:8}"}}, Retain: 90 * 24 * time.Hour},
-		},
-		Aggregates: map[string]pipeline.AggregateSpec{
-			"by_name": {Since: 2, By: map[string]string{"name": "{name}"}, From: map[string]pipeline.FromSpec{
-				"person": {Values: map[string]string{"events": "count", "cents": "sum cents", "largest": "max cents"}}}},
-			"plain_by_name": {Since: 2, OnExpire: "subtract", By: map[string]string{"id": "{id}"}, From: map[string]pipeline.FromSpec{
-				"plain": {Values: map[string]string{"events": "count", "cents": "sum cents"}}}},
-		},
-	}
-}
+const private = `
+ingot: 1
+epoch: 3
+type: "{type}"
+events:
+  person:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "PERSON#{mail | hmac}#{id}", sk: "{name}"}
+    attributes: {weight: weight}
+    retain: 90d
+  plain:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "PLAIN#{id}", sk: PLAIN}
+    mode: latest
+    revision: rev number
+    indexes: {GSI1: {pk: "{id}", sk: "{seq | pad:8}"}}
+    retain: 90d
+aggregates:
+  by_name:
+    since: 2
+    by: {name: "{name}"}
+    from: {person: {values: {events: count, cents: sum cents, largest: max cents}}}
+  plain_by_name:
+    since: 2
+    by: {id: "{id}"}
+    onExpire: subtract
+    from: {plain: {values: {events: count, cents: sum cents}}}
+`
+
+var ownSecret = pipeline.Secret([]byte("a secret of sixteen bytes"))
 
 func secretive(s *setup) {
-	s.spec, s.options = private(), []pipeline.Option{pipeline.Secret([]byte("a secret of sixteen bytes"))}
+	s.load = loaded(private, ownSecret)
 	s.env = func(c *testworld.Clock) env.Env {
 		return env.Env{Now: c.Now, Rand: func() float64 { return 0.5 },
 			Sleep: func(context.Context, time.Duration) error { return context.DeadlineExceeded }} // nobody waits
@@ -380,7 +395,7 @@ func TestQuarantineLinesAreBounded(t *testing.T) {
 func TestBatchUnderAnotherSecret(t *testing.T) {
 	w := newWorld(t, secretive)
 	w.gets(messages(body(person())), "Inserted")
-	plan, err := pipeline.New(private(), pipeline.Secret([]byte("another of sixteen bytes")))
+	plan, err := loaded(private, pipeline.Secret([]byte("another of sixteen bytes")))()
 	must.Succeed(t, err)
 	st, err := w.Store(plan)
 	must.Succeed(t, err)

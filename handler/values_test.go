@@ -6,14 +6,12 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -47,9 +45,7 @@ aggregates:
     retain: 30d
 `
 
-func valuesPipeline() (*pipeline.Pipeline, error) {
-	return pipeline.Load(fstest.MapFS{"values.yaml": {Data: []byte(goldenValues)}}, "values.yaml")
-}
+var valuesPipeline = loaded(goldenValues)
 
 // goldenDated are messages for that pipeline. Two events of a sensor have one time, and the newest
 // does not come last.
