@@ -27,8 +27,7 @@ var (
 // What time to live removes is archived, under the same name and with the same bytes however it
 // comes. What a person removes is not archived.
 func TestArchive(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w := range bothWorlds(t) {
 		a, b, p := w.image(order("1", 5)), w.image(order("2", 7)), w.image(order("3", 9))
 		w.expect(batch(insert(1, a), insert(2, b), insert(3, p)), done)
 		e := batch(expiry(4, a), expiry(5, b.with("tags", "SS", []string{"z", "a"})), removed(6, p))
@@ -52,8 +51,7 @@ func TestArchive(t *testing.T) {
 // delivered again, and one that is cut differently, adds nothing that is not an item. A payload
 // from the payload bucket, and an item that is too large, is an object.
 func TestArchiveFiles(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w := range bothWorlds(t) {
 		w.streams.ArchiveFiles = true
 		a, b, p := w.image(order("1", 5)), w.image(order("2", 7)), w.image(order("3", 9))
 		w.expect(batch(insert(1, a), insert(2, b), insert(3, p)), done)

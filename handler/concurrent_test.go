@@ -11,8 +11,7 @@ import (
 
 // Lambda may run several invocations in one process. Run this test with -race.
 func TestHandlersAtOnce(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w := range bothWorlds(t) {
 		w.ingest.OnResult, w.ingest.OnBatch, w.streams.OnBatch = nil, nil, nil
 		w.ingest.Log, w.streams.Log = nil, nil
 		var group sync.WaitGroup

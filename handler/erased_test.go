@@ -10,8 +10,7 @@ import (
 // An event that is replaced by a bar is taken out of its totals once, in both ways of counting.
 // What happens to the bar later is not an event. It is neither counted nor archived.
 func TestErasedEventIsTakenOut(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w, c := range bothWorlds(t) {
 		one, two := w.image(order("1", 5)), w.image(order("2", 7))
 		bar := attributes{"PK": one["PK"], "SK": one["SK"], "i:barred": {"BOOL": true}, "expiresAt": one["expiresAt"]}
 		w.expect(batch(insert(1, one), insert(2, two)), done)

@@ -5,8 +5,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"strings"
+	"testing"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -223,3 +225,14 @@ func (w *world) archived() map[string]string {
 func counting(c aggregate.Counting) func(*setup) { return func(s *setup) { s.counting = c } }
 
 var bothWays = []aggregate.Counting{aggregate.Marks, aggregate.Receipts}
+
+// bothWorlds yields a world for each way of counting. Its streams function has started.
+func bothWorlds(t testing.TB, options ...func(*setup)) iter.Seq2[*world, aggregate.Counting] {
+	return func(yield func(*world, aggregate.Counting) bool) {
+		for _, c := range bothWays {
+			if !yield(newWorld(t, append(options, counting(c))...).started(), c) {
+				return
+			}
+		}
+	}
+}

@@ -95,8 +95,7 @@ func TestOddRecords(t *testing.T) {
 // heads: each head is written once, whatever the number of functions, and only the first function
 // looks at it for that.
 func TestOddRecordsFlagOnce(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w, c := range bothWorlds(t) {
 		writes, reads := map[string]int{}, 0
 		w.seen = func(api string, input any) {
 			switch in := input.(type) {

@@ -50,8 +50,7 @@ func TestStreamsAnswerBytes(t *testing.T) {
 
 // Marks need the shard, but receipts do not. Nothing is guessed.
 func TestShardID(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w, c := range bothWorlds(t) {
 		e := plain(w.inserted(1, "1", 5))
 		if c == aggregate.Marks {
 			w.fails(e, "TumblingWindowInSeconds")
@@ -224,8 +223,7 @@ func TestStampFromTheFuture(t *testing.T) {
 // While pipeline.yaml and the table do not agree, a batch fails as a whole and counts nothing. The
 // pipeline from before goes on with it.
 func TestBatchOfARefusedStart(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w := range bothWorlds(t) {
 		before, spec := w.store, orders()
 		spec.Aggregates["hasty"] = spec.Aggregates["totals"] // without a new epoch
 		p, err := pipeline.New(spec)
@@ -246,8 +244,7 @@ func TestBatchOfARefusedStart(t *testing.T) {
 // A function that is rolled back writes on the heads of newer generations that they miss what it
 // counts.
 func TestRolledBack(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w, c := range bothWorlds(t) {
 		newest := w.startNewer(c)
 		w.started()
 		heads := func() string {
@@ -307,8 +304,7 @@ func (w *world) refuseHeads() {
 // A new image that is stamped below a generation marks the generation's head, before the answer. An
 // old image does not.
 func TestStampBelow(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w := range bothWorlds(t) {
 		img := w.image(order("1", 5))
 		below := img.with("epoch", "N", "1")
 		w.expect(batch(insert(1, below)), done)
@@ -332,8 +328,7 @@ func TestStampBelow(t *testing.T) {
 }
 
 func TestOnChange(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
+	for w := range bothWorlds(t) {
 		var seen []string
 		failAt := sequence(3)
 		w.streams.OnChange = func(_ context.Context, c event.Change) error {
@@ -365,8 +360,7 @@ func TestTheLowestFailureWins(t *testing.T) {
 	}
 	for _, at := range []string{"archive quarantine totals", "archive totals quarantine", "quarantine archive totals",
 		"quarantine totals archive", "totals archive quarantine", "totals quarantine archive"} {
-		for _, c := range bothWays {
-			w := newWorld(t, counting(c)).started()
+		for w, c := range bothWorlds(t) {
 			var records []map[string]any
 			for i, kind := range strings.Fields(at) {
 				records = append(records, kinds[kind](10+i, w.image(order(kind, 1))))
