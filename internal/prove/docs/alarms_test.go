@@ -126,6 +126,14 @@ func opened(t *testing.T, file string, given map[string]string) *template.Templa
 	return tpl
 }
 
+// wholeOf returns the root of a template.
+func wholeOf(t *testing.T, text []byte) *template.Node {
+	t.Helper()
+	whole, err := template.Read(text)
+	must.Succeed(t, err)
+	return whole
+}
+
 // goesBack are the parameters of a migration with a way back.
 var goesBack = map[string]string{"EventsStreamArn": "arn:aws:dynamodb:r:1:table/events/stream/x"}
 

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
@@ -13,24 +12,18 @@ import (
 // of internal/tool/check use the same.
 func TestDefaultMemory(t *testing.T) {
 	least := estimate.MemoryFor(estimate.ChangesPerShard, updatesOfEach)
-	if want := fmt.Sprintf("keep up with a full shard: %d.", least); !strings.Contains(strings.Join(strings.Fields(read(t, deployPage)),
-		" "), want) {
-		t.Errorf("%s does not say %q", deployPage, want)
-	}
+	must.Say(t, oneLine(t, deployPage), fmt.Sprintf("keep up with a full shard: %d.", least))
 }
 
 // TestCapacityTable compares the guide's table of capacity with what check computes with.
 func TestCapacityTable(t *testing.T) {
-	var want, got strings.Builder
+	var want [][]string
 	for memory := 256; memory <= 4096; memory *= 2 {
-		fmt.Fprintf(&want, "| %d |", memory)
+		row := []string{fmt.Sprint(memory)}
 		for _, updates := range []float64{1, 2, 3, 4, 8} {
-			fmt.Fprintf(&want, " %d |", int(estimate.Sustained(memory, updates)))
+			row = append(row, fmt.Sprint(int(estimate.Sustained(memory, updates))))
 		}
-		want.WriteString("\n")
+		want = append(want, row)
 	}
-	for _, row := range table(t, deployPage, "capacity") {
-		fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
-	}
-	must.Equal(t, got.String(), want.String())
+	compareTable(t, deployPage, "capacity", want)
 }

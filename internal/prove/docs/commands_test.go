@@ -17,19 +17,14 @@ var elsewhere = []string{"alias", "aws", "basename", "cd", "cp", "docker", "expo
 // testCommands checks that every command of this repository in a document exists, with its flags.
 func testCommands(t *testing.T, binary string) {
 	found := 0
-	for _, name := range documents(t) {
-		for _, b := range blocks(t, name) {
-			if b.info != "sh" {
-				continue
-			}
-			for n, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
-				line, _, _ = strings.Cut(line, "  #")
-				for _, command := range commandsOf(line) {
-					if what := checkCommand(t, binary, strings.Fields(command)); what != "" {
-						t.Errorf("%s:%d: %s: %s", name, b.line+n, strings.TrimSpace(command), what)
-					}
-					found++
+	for _, b := range everyBlock(t, "sh") {
+		for n, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
+			line, _, _ = strings.Cut(line, "  #")
+			for _, command := range commandsOf(line) {
+				if what := checkCommand(t, binary, strings.Fields(command)); what != "" {
+					t.Errorf("%s:%d: %s: %s", b.file, b.line+n, strings.TrimSpace(command), what)
 				}
+				found++
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,8 +18,7 @@ import (
 // TestCostParts shows that the page explains every part that the output can have, in the same
 // order. It also shows that the page's example of a file of prices is one.
 func TestCostParts(t *testing.T) {
-	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("secret")))
-	must.Succeed(t, err)
+	p := loaded(t, sampleshop.Pipeline)
 	prices, err := cost.PricesOf("")
 	must.Succeed(t, err)
 	in := func(p *pipeline.Pipeline) cost.Input {
@@ -43,13 +41,9 @@ func TestCostParts(t *testing.T) {
 			`"quantity":1,"currency":"EUR","total_cents":5,"placed_at":"2026-03-14T09:00:00Z"}`+"\n", i%40, i, i%40, i%40)
 	}
 	report := lines(p, orders.String())
-	ledger, err := pipeline.Load(os.DirFS(root), "examples/ledger/pipeline.yaml")
-	must.Succeed(t, err)
-	byPut := lines(ledger, strings.Repeat(`{"type":"transfer.posted","transfer_id":"1","posted_at":"2026-03-14T09:00:00Z","entries":[`+
+	byPut := lines(loaded(t, "examples/ledger/pipeline.yaml"), strings.Repeat(`{"type":"transfer.posted","transfer_id":"1","posted_at":"2026-03-14T09:00:00Z","entries":[`+
 		`{"account":"a","book":"customers","cents":-1},{"account":"b","book":"customers","cents":1}]}`+"\n", 2))
-	feed, err := pipeline.Load(os.DirFS(root), "examples/feed/pipeline.yaml")
-	must.Succeed(t, err)
-	apart := lines(feed, strings.Repeat(`{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"`+
+	apart := lines(loaded(t, "examples/feed/pipeline.yaml"), strings.Repeat(`{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"`+
 		strings.Repeat("word ", 9000)+`"}`+"\n", 2))
 	beside := in(p)
 	beside.Stack = &rules.Billed{OwnKey: true, Secrets: 1}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/query"
 )
@@ -19,17 +19,15 @@ import (
 // change and a pattern.
 func sessions(t *testing.T, old, new string) *pipeline.Pipeline {
 	t.Helper()
-	for _, b := range blocksOf(t, "docs/pipeline.md", "yaml pipeline") {
-		if !strings.Contains(b.text, "expires:") {
-			continue
-		}
-		text := strings.Replace(b.text+"patterns:\n  session: {read: [session.opened]}\n", old, new, 1)
-		p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-		must.Succeed(t, err)
-		return p
-	}
-	t.Fatal("the page has no expires")
-	return nil
+	text := blockWith(t, pipelinePage, "yaml pipeline", "expires:") + "patterns:\n  session: {read: [session.opened]}\n"
+	return written.Pipeline(t, strings.Replace(text, old, new, 1))
+}
+
+var ofSession = query.Ask{Values: map[string][]string{"session": {"s1"}}}
+
+// counted returns how many sessions of the user the total says.
+func counted(w *ingottest.World) int64 {
+	return w.Total("sessions", map[string]string{"user": "u"}, time.Time{}).N
 }
 
 func openedSession(session string, at time.Time, expires string) string {
@@ -58,8 +56,8 @@ func TestExpires(t *testing.T) {
 			}
 			found := func(want int) {
 				t.Helper()
-				got := w.Read("session", query.Ask{Values: map[string][]string{"session": {"s1"}}})
-				if n := w.Total("sessions", map[string]string{"user": "u"}, time.Time{}).N; len(got.Items) != want || n > 1 {
+				got := w.Read("session", ofSession)
+				if n := counted(w); len(got.Items) != want || n > 1 {
 					t.Errorf("%s: %d found, the total says %d", name, len(got.Items), n)
 				}
 			}
@@ -73,7 +71,7 @@ func TestExpires(t *testing.T) {
 			w.Send(first)
 			w.Drain()
 			found(0)
-			if n := w.Total("sessions", map[string]string{"user": "u"}, time.Time{}).N; n != 0 || len(w.Items()) != 0 {
+			if n := counted(w); n != 0 || len(w.Items()) != 0 {
 				t.Errorf("%s: after it was removed, the total says %d, and %d are stored", name, n, len(w.Items()))
 			}
 			if len(w.Archived()) == 0 {
@@ -126,16 +124,13 @@ func TestExpiresOfRevisions(t *testing.T) {
 			w.Send(openedSession("s1", opened, ending(expires)+fmt.Sprintf(`,"version":%d,"note":%q`, version, strings.Repeat("x", 1100))))
 			w.Drain()
 		}
-		is := func(found int, counted int64) {
+		is := func(found int, stored int64) {
 			t.Helper()
-			ask := query.Ask{Values: map[string][]string{"session": {"s1"}}}
-			got := w.Read("session", ask)
+			ask := ofSession
 			ask.Expired = true
-			all := w.Read("session", ask)
-			n := w.Total("sessions", map[string]string{"user": "u"}, time.Time{}).N
-			if len(got.Items) != found || int64(len(all.Items)) != counted || n != counted {
-				t.Errorf("%d found, %d stored, the total says %d", len(got.Items), len(all.Items), n)
-			}
+			must.Equal(t, len(w.Read("session", ofSession).Items), found, "found")
+			must.Equal(t, int64(len(w.Read("session", ask).Items)), stored, "stored")
+			must.Equal(t, counted(w), stored, "the total")
 		}
 		send(1, opened.Add(90*time.Minute))
 		is(1, 1)

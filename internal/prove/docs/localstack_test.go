@@ -8,8 +8,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
-	"github.com/ingot-events/ingot/internal/tool/check/template"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 const withoutPage = "docs/without.md"
@@ -18,8 +16,7 @@ const withoutPage = "docs/without.md"
 // template, that the line for samconfig.toml has them, and that `ingot check` finds nothing wrong
 // with that line. (integration.TestWholeDeployment deploys with them.)
 func TestParametersOnLocalStack(t *testing.T) {
-	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), nil)
-	must.Succeed(t, err)
+	tpl := opened(t, sampleshop.Template, nil)
 	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (?:`(\\w+)`|empty)").FindAllStringSubmatch(read(t, withoutPage), -1)
 	if len(rows) != 3 {
 		t.Fatalf("parameters %q", rows)
@@ -36,14 +33,11 @@ func TestParametersOnLocalStack(t *testing.T) {
 	if strings.Count(config, old) != 1 {
 		t.Fatalf("samconfig.toml has no line %s", old)
 	}
-	r, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))},
-		Partitions: 1,
-		ConfigEnv:  "default",
-		Template:   &textfile.File{Name: "template.yaml", Text: []byte(read(t, sampleshop.Template))},
-		Config:     &textfile.File{Name: "samconfig.toml", Text: []byte(strings.Replace(config, old, line, 1))}})
-	if err != nil || len(r.Findings) > 0 || r.Counting != "receipts" {
-		t.Errorf("%v, %+v", err, r)
-	}
+	r := checked(t, check.Input{Pipeline: *named("pipeline.yaml", read(t, sampleshop.Pipeline)), Partitions: 1, ConfigEnv: "default",
+		Template: named("template.yaml", read(t, sampleshop.Template)),
+		Config:   named("samconfig.toml", strings.Replace(config, old, line, 1))})
+	must.Equal(t, len(r.Findings), 0, r)
+	must.Equal(t, r.Counting, "receipts")
 }
 
 // TestCommandsOnLocalStack shows that the page starts the LocalStack that is tested, and deletes

@@ -22,6 +22,21 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
+// oneLine returns the text of a file with a space in place of each break of a line.
+func oneLine(t *testing.T, name string) string {
+	t.Helper()
+	return strings.Join(strings.Fields(read(t, name)), " ")
+}
+
+// between returns the text of a file after one text and before another one.
+func between(t *testing.T, name, begin, end string) string {
+	t.Helper()
+	_, text, found := strings.Cut(read(t, name), begin)
+	must.Equal(t, found, true, name, begin)
+	text, _, _ = strings.Cut(text, end)
+	return text
+}
+
 // documents returns all Markdown files of the repository, by their path from the root.
 func documents(t *testing.T) []string {
 	t.Helper()
@@ -89,6 +104,15 @@ func blocksOf(t *testing.T, name, info string) []block {
 	return all
 }
 
+// everyBlock returns the blocks of all documents with this info.
+func everyBlock(t *testing.T, info string) (list []block) {
+	t.Helper()
+	for _, name := range documents(t) {
+		list = append(list, slices.DeleteFunc(blocks(t, name), func(b block) bool { return b.info != info })...)
+	}
+	return list
+}
+
 // blockWith returns the text of the last such block that has a text.
 func blockWith(t *testing.T, name, info, has string) (text string) {
 	t.Helper()
@@ -129,6 +153,20 @@ func table(t *testing.T, file, name string) [][]string {
 		t.Fatalf("%s: the table marked %q is empty", file, name)
 	}
 	return rows
+}
+
+// compareTable compares a table with the rows that it has to have.
+func compareTable(t *testing.T, file, name string, want [][]string) {
+	t.Helper()
+	must.Equal(t, asText(table(t, file, name)), asText(want), name)
+}
+
+// asText returns the rows of a table as a page has them.
+func asText(rows [][]string) (text string) {
+	for _, row := range rows {
+		text += "| " + strings.Join(row, " | ") + " |\n"
+	}
+	return text
 }
 
 // code returns the text of a cell that is one piece of code, without its backticks.

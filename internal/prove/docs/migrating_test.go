@@ -8,7 +8,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/migrate"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 	"github.com/ingot-events/ingot/migrate/rowmap"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -26,11 +25,9 @@ func TestMigrationOfThePage(t *testing.T) {
 		return list[0].text
 	}
 	files := fstest.MapFS{"pipeline.yaml": {Data: []byte(one("yaml pipeline"))}, "migration.yaml": {Data: []byte(one("yaml migration"))}}
-	r, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: files["pipeline.yaml"].Data},
-		Migration: &textfile.File{Name: "migration.yaml", Text: files["migration.yaml"].Data}})
-	if err != nil || len(r.Findings) > 0 {
-		t.Fatal(r, err)
-	}
+	r := checked(t, check.Input{Pipeline: *named("pipeline.yaml", one("yaml pipeline")),
+		Migration: named("migration.yaml", one("yaml migration"))})
+	must.Equal(t, len(r.Findings), 0, r)
 	p, err := pipeline.Load(files, "pipeline.yaml")
 	must.Succeed(t, err)
 	m, err := rowmap.Load(files, "migration.yaml", p)
@@ -39,7 +36,5 @@ func TestMigrationOfThePage(t *testing.T) {
 	must.Succeed(t, err)
 	var out strings.Builder
 	migrate.Explain(m.Map(row)).Write(&out)
-	if want := one("text explained"); out.String() != want {
-		t.Errorf("the row becomes\n%s\nand the page says\n%s", &out, want)
-	}
+	must.Equal(t, out.String(), one("text explained"))
 }

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"encoding/json"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -94,13 +93,7 @@ func TestOneRow(t *testing.T) {
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	must.Succeed(t, err)
 	must.Write(t, filepath.Join(dir, "overlay.json"), string(overlay))
-	run := exec.Command("go", "run", "-overlay", filepath.Join(dir, "overlay.json"), "./onerow")
-	run.Dir = root
-	out, err := run.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	must.Say(t, string(out),
+	must.Say(t, run(t, root, "go", "run", "-overlay", filepath.Join(dir, "overlay.json"), "./onerow"),
 		"ORDER#a9993e364706816aba3e25717850c26c9cd0d89d\n", // RFC 3174
 		"by its hash: <nil>",
 		"sha1, ", // the advice for sha2 lists it

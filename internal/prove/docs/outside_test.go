@@ -39,9 +39,7 @@ func TestOutsideThisModule(t *testing.T) {
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir = shop
 		cmd.Env = append(os.Environ(), "GOPROXY="+proxy.URL, "GOFLAGS=", "GOWORK=off")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", strings.Join(words, " "), err, out)
-		}
+		ran(t, cmd)
 	}
 	file("testdata/pipeline.yaml", blocksOf(t, library, "yaml pipeline")[0].text)
 	file("go.sum", read(t, "go.sum")) // otherwise the checksum database would be asked

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/iam"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
@@ -31,18 +30,13 @@ func TestPermissionsTable(t *testing.T) {
 	spec := keptSpec()
 	spec.Epoch = 2
 	spec.Aggregates["again"] = pipeline.AggregateSpec{Since: 2, From: spec.Aggregates["all"].From}
-	var err error
-	w.plan, err = pipeline.New(spec)
-	w.must(err)
-	w.store, err = w.Store(w.plan)
-	w.must(err)
-	w.must(w.store.Start(t.Context()))
+	w.start(spec)
 	def, _ := w.plan.Definition("again")
-	var want, got strings.Builder
+	var want [][]string
 	use := func(name string, do func()) {
 		r.seen = map[string][]string{}
 		do()
-		fmt.Fprintf(&want, "| %s | %s | %s |\n", name, r.on(stack.Events), r.on(stack.Aggregates))
+		want = append(want, []string{name, r.on(stack.Events), r.on(stack.Aggregates)})
 	}
 	use("`query.Total`", func() {
 		_, err := query.Of(w.store).Total(t.Context(), "all", nil, time.Time{}, time.Time{})
@@ -71,10 +65,7 @@ func TestPermissionsTable(t *testing.T) {
 			t.Fatalf("touched %+v, differences %v", touched, differences)
 		}
 	})
-	for _, row := range table(t, deployPage, "permissions") {
-		fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
-	}
-	must.Equal(t, got.String(), want.String())
+	compareTable(t, deployPage, "permissions", want)
 }
 
 // recorder notes which actions are asked for on which table.

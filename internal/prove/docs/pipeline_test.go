@@ -3,6 +3,7 @@ package docs
 import (
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -77,15 +78,29 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	}
 }
 
+// loaded returns the pipeline of a file of the repository.
+func loaded(t *testing.T, name string) *pipeline.Pipeline {
+	t.Helper()
+	p, err := pipeline.Load(os.DirFS(root), name, pipeline.Secret([]byte("key")))
+	must.Succeed(t, err)
+	return p
+}
+
 // sample returns the payload of the page's examples.
 func sample(t *testing.T) (text string, source *keys.Source) {
 	t.Helper()
 	text = blocksOf(t, pipelinePage, "json sample")[0].text
-	doc, err := event.ParseDocument(text)
-	must.Succeed(t, err)
+	doc := parsed(t, text)
 	at, err := keys.ParseTime(doc.Root().Member("placed_at").Text())
 	must.Succeed(t, err)
 	return text, &keys.Source{Data: doc.Root(), Type: "order.placed", At: at, HasAt: true, Secret: []byte("key")}
+}
+
+func parsed(t *testing.T, text string) event.Document {
+	t.Helper()
+	doc, err := event.ParseDocument(text)
+	must.Succeed(t, err)
+	return doc
 }
 
 // checkTemplate compares the documented result of a template with its actual result. A documented

@@ -4,11 +4,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 )
 
 var (
@@ -27,8 +26,7 @@ func TestProducers(t *testing.T) {
 		if file == nil || message == nil {
 			t.Fatalf("%s has no file or no message", name)
 		}
-		p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(file[1])}}, "pipeline.yaml")
-		must.Succeed(t, err)
+		p := written.Pipeline(t, file[1])
 		m := envelope.Message{Body: message[2], Attributes: map[string]string{}}
 		for _, attribute := range strings.Fields(message[1]) {
 			key, value, _ := strings.Cut(attribute, "=")
@@ -55,7 +53,5 @@ func TestProducers(t *testing.T) {
 			t.Errorf("%s: %s", name, w)
 		}
 	}
-	if len(sections) != 6 {
-		t.Errorf("%d producers", len(sections))
-	}
+	must.Equal(t, len(sections), 6)
 }

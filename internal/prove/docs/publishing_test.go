@@ -5,68 +5,48 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"path"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/where"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/textfile"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/publish"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // The files of the page are those of the example, and fit together.
 func TestPublishingOfThePage(t *testing.T) {
-	files := fstest.MapFS{}
-	for name, info := range map[string]string{"pipeline.yaml": "", "publish.yaml": "yaml publish", "next.yaml": "yaml pipeline"} {
-		text, err := examples.Files.ReadFile("publish/" + name)
-		must.Succeed(t, err)
-		files[name] = &fstest.MapFile{Data: text}
-		if info == "" {
-			continue
-		}
+	for name, info := range map[string]string{"publish.yaml": "yaml publish", "next.yaml": "yaml pipeline"} {
 		for _, b := range blocksOf(t, "docs/publishing.md", info) {
-			must.Say(t, string(text), b.text)
+			must.Say(t, publishing(t, name), b.text)
 		}
 	}
-	file := func(name string) *textfile.File { return &textfile.File{Name: name, Text: files[name].Data} }
-	r, err := check.Run(check.Input{Pipeline: *file("pipeline.yaml"), Publish: file("publish.yaml"), Next: file("next.yaml")})
-	if err != nil || len(r.Findings) > 0 {
-		t.Errorf("%+v, %v", r.Findings, err)
-	}
+	file := func(name string) *textfile.File { return named(name, publishing(t, name)) }
+	r := checked(t, check.Input{Pipeline: *file("pipeline.yaml"), Publish: file("publish.yaml"), Next: file("next.yaml")})
+	must.Equal(t, len(r.Findings), 0, r)
 }
+
+// publishing returns a file of the example.
+func publishing(t *testing.T, name string) string { return read(t, "examples/publish/"+name) }
 
 // The message of the page is what is sent of its event, but for most of the id. A second Ingot
 // stores what the first has stored.
 func TestMessageOfThePage(t *testing.T) {
-	load := func(name string) *pipeline.Pipeline {
-		t.Helper()
-		text, err := examples.Files.ReadFile("publish/" + name)
-		must.Succeed(t, err)
-		p, err := pipeline.Load(fstest.MapFS{name: {Data: text}}, name)
-		must.Succeed(t, err)
-		return p
-	}
-	p, next := load("pipeline.yaml"), load("next.yaml")
+	p, next := written.Pipeline(t, publishing(t, "pipeline.yaml")), written.Pipeline(t, publishing(t, "next.yaml"))
 	const payload = `{"order_id":"o-1","placed_at":"2031-05-05T06:00:00Z","type":"order.placed"}`
 	item, err := p.Plan(envelope.Message{Body: payload})
 	must.Succeed(t, err)
-	text, err := examples.Files.ReadFile(path.Join("publish", "publish.yaml"))
+	plan, err := publish.Load(os.DirFS(root), "examples/publish/publish.yaml", p)
 	must.Succeed(t, err)
-	plan, err := publish.Load(fstest.MapFS{"publish.yaml": {Data: text}}, "publish.yaml", p)
-	if err == nil {
-		plan, err = plan.Resolved(func(string) string { return "arn:aws:sqs:eu-west-1:111122223333:q" })
-	}
+	plan, err = plan.Resolved(func(string) string { return "arn:aws:sqs:eu-west-1:111122223333:q" })
 	must.Succeed(t, err)
 	var sent publish.Message
 	publisher, err := publish.New(plan, tables.Config{Client: &dynamodb.Client{}, Events: "events"}, func(arn string) publish.Target {
@@ -97,10 +77,7 @@ func TestMessageOfThePage(t *testing.T) {
 // The conditions of the page hold or not as it says, of the payloads that it names.
 func TestWhenOfThePage(t *testing.T) {
 	of := regexp.MustCompile("where `(.*)` replaces `(.*)` \\|").FindStringSubmatch(read(t, "docs/publishing.md"))
-	now, err := event.ParseDocument(of[1])
-	must.Succeed(t, err)
-	before, err := event.ParseDocument(of[2])
-	must.Succeed(t, err)
+	now, before := parsed(t, of[1]), parsed(t, of[2])
 	for _, row := range table(t, "docs/publishing.md", "when") {
 		w, bad := where.ParseWhen(code(row[0]))
 		if bad != nil || !strings.HasPrefix(row[1], fmt.Sprint(w.Holds(now.Root(), before.Root(), true))) {

@@ -3,7 +3,6 @@ package docs
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -17,7 +16,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // tool builds the tool as the README's go run does, which keeps it in the build cache. It is built
@@ -28,11 +26,7 @@ func tool(t *testing.T) string {
 		t.Skip("builds the tool with the go command, which -short leaves out")
 	}
 	binary := filepath.Join(t.TempDir(), "ingot")
-	cmd := exec.Command("go", "run", "-exec", "cp", "./cmd/ingot", binary)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go run -exec cp ./cmd/ingot: %v\n%s", err, out)
-	}
+	run(t, root, "go", "run", "-exec", "cp", "./cmd/ingot", binary)
 	return binary
 }
 
@@ -53,23 +47,17 @@ func TestTool(t *testing.T) {
 // TestCostsByHand computes what README says of other ways to count.
 func TestCostsByHand(t *testing.T) {
 	const totals = 3
-	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("secret")))
-	must.Succeed(t, err)
 	prices, err := cost.PricesOf("")
 	must.Succeed(t, err)
-	r, err := cost.Suppose(cost.Input{Pipeline: p, Prices: prices, Rate: 100, Partitions: 4, Memory: cost.DefaultMemory,
+	r, err := cost.Suppose(cost.Input{Pipeline: loaded(t, sampleshop.Pipeline), Prices: prices, Rate: 100, Partitions: 4, Memory: cost.DefaultMemory,
 		Architecture: "arm64", Together: 10, Now: must.Time("2026-03-15T00:00:00Z")}, 1)
 	must.Succeed(t, err)
-	text := strings.Join(strings.Fields(read(t, "README.md")), " ")
-	for _, says := range []string{
+	must.Say(t, oneLine(t, "README.md"),
 		fmt.Sprintf("| at most %d: changes of a batch share them | %[1]d | %d: a marker and the totals, twice each |", totals,
 			estimate.InTransaction*(1+totals)),
 		fmt.Sprintf("take %.2f dollars with ADD alone, %.2f with a marker, and %.2f with Ingot", r.Beside[0].DollarsAMillion,
 			r.Beside[1].DollarsAMillion, r.DollarsAMillion),
-		fmt.Sprintf("By hand, all of that takes %.2f dollars", r.Beside[3].DollarsAMillion),
-	} {
-		must.Say(t, text, says)
-	}
+		fmt.Sprintf("By hand, all of that takes %.2f dollars", r.Beside[3].DollarsAMillion))
 }
 
 // TestGoVersion shows that the README asks for the same version of Go as go.mod.
@@ -80,9 +68,7 @@ func TestGoVersion(t *testing.T) {
 			version = strings.TrimSuffix(strings.TrimSpace(rest), ".0")
 		}
 	}
-	if want := "This needs Go (" + version + " or newer)"; !strings.Contains(read(t, "README.md"), want) {
-		t.Errorf("README.md does not say %q", want)
-	}
+	must.Say(t, read(t, "README.md"), "This needs Go ("+version+" or newer)")
 }
 
 // TestTimesAreChecked shows that CI measures the times of make test that the README states.
@@ -96,10 +82,7 @@ func TestTimesAreChecked(t *testing.T) {
 	without, _ := strconv.Atoi(said[1]) // digits
 	with, _ := strconv.Atoi(said[2])    // digits
 	for what, seconds := range map[string]int{"plain": without, "docker": with - without} {
-		if measured := fmt.Sprintf(" timed %s %d '", what, seconds); !strings.Contains(script, measured) {
-			t.Errorf("README.md says that make test takes %d s without Docker and %d s with it, and .ci/run does not have %q", without,
-				with, measured)
-		}
+		must.Say(t, script, fmt.Sprintf(" timed %s %d '", what, seconds))
 	}
 }
 
@@ -188,9 +171,7 @@ func TestREADMEGetsByWithSixWords(t *testing.T) {
 	for n, line := range strings.Split(text, "\n") {
 		must.Equal(t, inside.FindString(inlineCode.ReplaceAllString(line, "")), "", n+1)
 	}
-	for _, word := range []string{"event", "key", "verdict", "aggregate", "quarantine", "verify"} {
-		must.Say(t, strings.ToLower(text), word)
-	}
+	must.Say(t, strings.ToLower(text), "event", "key", "verdict", "aggregate", "quarantine", "verify")
 }
 
 // TestTwelveWords shows that the page about Ingot's words explains twelve of them, and that README
@@ -231,11 +212,7 @@ var values = strings.NewReplacer("how totals are counted: marks or receipts (def
 // words. The exceptions are what a user types, and the topic json, whose names are fixed.
 func testHelpWords(t *testing.T, binary string) {
 	help := func(args ...string) string {
-		out, err := exec.Command(binary, append(args, "--help")...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("ingot %v --help: %v", args, err)
-		}
-		return string(out)
+		return run(t, root, binary, append(args, "--help")...)
 	}
 	_, after, _ := strings.Cut(help(), "Available Commands:\n")
 	commands := []string{"", "stack", "exit-codes"}
@@ -306,8 +283,7 @@ func TestEveryPromiseNamesItsTest(t *testing.T) {
 // TestREADMEShowsSomePromises shows that README has six or seven of the promises, as their page has
 // them, and says how many there are.
 func TestREADMEShowsSomePromises(t *testing.T) {
-	_, listed, _ := strings.Cut(read(t, "README.md"), "\n## What is guaranteed\n")
-	listed, _, _ = strings.Cut(listed, "\n## ")
+	listed := between(t, "README.md", "\n## What is guaranteed\n", "\n## ")
 	rows, shown := table(t, guarantees, "guarantees"), 0
 	for _, row := range rows {
 		shown += strings.Count(listed, "\n- "+row[1]+".\n")
@@ -315,9 +291,7 @@ func TestREADMEShowsSomePromises(t *testing.T) {
 	if all := strings.Count(listed, "\n- "); shown != all || all < 6 || all > 7 {
 		t.Errorf("README lists %d promises, and %s has %d of them; it should list six or seven", all, guarantees, shown)
 	}
-	if link := fmt.Sprintf("[All %d](%s)", len(rows), guarantees); !strings.Contains(listed, link) {
-		t.Errorf("README has no link %s", link)
-	}
+	must.Say(t, listed, fmt.Sprintf("[All %d](%s)", len(rows), guarantees))
 }
 
 var promised = regexp.MustCompile(`\bP(\d+)\b`)
@@ -342,19 +316,14 @@ func TestNumbersOfPromises(t *testing.T) {
 // the repository or in ingottest. The examples are compiled, and most of them run.
 func TestGoInDocumentsIsCompiled(t *testing.T) {
 	source := flattened(read(t, "example_test.go")) + flattened(read(t, "ingottest/example_test.go"))
-	found := 0
-	for _, name := range documents(t) {
-		for _, b := range blocks(t, name) {
-			if b.info != "go" {
-				continue
-			}
-			if found++; !strings.Contains(source, flattened(b.text)) {
-				t.Errorf("%s:%d: this Go is in no example_test.go as it stands here", name, b.line)
-			}
+	found := everyBlock(t, "go")
+	for _, b := range found {
+		if !strings.Contains(source, flattened(b.text)) {
+			t.Errorf("%s:%d: this Go is in no example_test.go as it stands here", b.file, b.line)
 		}
 	}
-	if found < 3 {
-		t.Errorf("only %d blocks of Go found", found)
+	if len(found) < 3 {
+		t.Errorf("only %d blocks of Go found", len(found))
 	}
 }
 

@@ -28,9 +28,7 @@ func TestResendRecipe(t *testing.T) {
 		"send-message --cli-input-json file://again.json") {
 		t.Fatalf("the recipe should make again.json, send it, and then delete what was received:\n%s", recipe)
 	}
-	if _, err := exec.LookPath("jq"); err != nil {
-		t.Skip("jq is not on PATH: install it to have the recipe run")
-	}
+	need(t, "jq")
 	dir := t.TempDir()
 	file := func(name, text string) {
 		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
@@ -41,9 +39,7 @@ func TestResendRecipe(t *testing.T) {
 	cmd := exec.Command("bash", "-euc", recipe)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "QUEUE_URL=https://queue", "QUARANTINE_URL=https://quarantine")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	ran(t, cmd)
 	text := must.Read(t, filepath.Join(dir, "again.json"))
 	var got, want any
 	must.Succeed(t, json.Unmarshal(text, &got))
@@ -51,8 +47,6 @@ func TestResendRecipe(t *testing.T) {
 		"MessageAttributes": {"trace": {"StringValue": "t", "DataType": "String"}, "raw": {"BinaryValue": "AAE=", "DataType": "Binary"}}}`),
 		&want))
 	must.Match(t, got, want, text)
-	sent, err := os.ReadFile(filepath.Join(dir, "sent"))
-	if want := "sqs send-message --cli-input-json file://again.json\nsqs delete-message --queue-url https://quarantine --receipt-handle AQEB/x+y=\n"; err != nil || string(sent) != want {
-		t.Errorf("it sends %s, %v", sent, err)
-	}
+	must.Equal(t, string(must.Read(t, filepath.Join(dir, "sent"))),
+		"sqs send-message --cli-input-json file://again.json\nsqs delete-message --queue-url https://quarantine --receipt-handle AQEB/x+y=\n")
 }

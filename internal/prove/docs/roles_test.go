@@ -35,7 +35,6 @@ var decided = []struct {
 func TestRolesAreThoseOfTheTemplates(t *testing.T) {
 	var all []iam.RoleInTemplate
 	for _, d := range decided {
-		text := must.Read(t, filepath.Join(root, d.file))
 		r := iam.RoleInTemplate{Name: d.role}
 		seen := map[string]bool{}
 		for _, when := range []iam.When{"", iam.Old, iam.Back, iam.Pointers, iam.Payloads} {
@@ -43,9 +42,7 @@ func TestRolesAreThoseOfTheTemplates(t *testing.T) {
 			if !decides && when != "" {
 				continue
 			}
-			tpl, err := template.Open(text, given)
-			must.Succeed(t, err)
-			for _, s := range statementsOf(t, tpl, d.role) {
+			for _, s := range statementsOf(t, opened(t, d.file, given), d.role) {
 				key, err := json.Marshal(s)
 				must.Succeed(t, err)
 				if !seen[string(key)] {
@@ -186,15 +183,13 @@ func resourceOf(n *template.Node) string {
 // Authorization Reference, DynamoDB). Rights of X-Ray are for functions that can be traced.
 func TestRightsWithoutResources(t *testing.T) {
 	for _, d := range decided {
-		text := must.Read(t, filepath.Join(root, d.file))
+		text := read(t, d.file)
 		for _, given := range append(slices.Collect(maps.Values(d.when)), nil) {
-			tpl, err := template.Open(text, given)
-			must.Succeed(t, err)
-			for _, s := range statementsOf(t, tpl, d.role) {
+			for _, s := range statementsOf(t, opened(t, d.file, given), d.role) {
 				if slices.Contains(s.Actions, "dynamodb:ListStreams") {
 					must.Match(t, s.Resources, []string{"*"})
 				}
-				if strings.HasPrefix(s.Actions[0], "xray:") && !strings.Contains(string(text), "\n    Tracing: ") {
+				if strings.HasPrefix(s.Actions[0], "xray:") && !strings.Contains(text, "\n    Tracing: ") {
 					t.Errorf("%s allows %v, and its function is not traced", d.role, s.Actions)
 				}
 			}

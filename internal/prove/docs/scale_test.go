@@ -2,10 +2,8 @@ package docs
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -14,7 +12,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 const scalePage = "docs/scale.md"
@@ -56,9 +53,7 @@ func (h hot) hottest(spread int) int { return (h.partitions + spread - 1) / spre
 
 func scales(t *testing.T) []hot {
 	t.Helper()
-	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.CheckOnly())
-	must.Succeed(t, err)
-	def, ok := p.Definition("product_totals")
+	def, ok := loaded(t, sampleshop.Pipeline).Definition("product_totals")
 	if !ok {
 		t.Fatal("the sample shop has no product_totals")
 	}
@@ -77,14 +72,11 @@ func TestScale(t *testing.T) {
 	for marker, row := range map[string]func(hot) []string{
 		"scale item": itemRow, "scale updates": updatesRow, "scale running": runningRow, "scale breaks": breaksRow,
 	} {
-		var want, got strings.Builder
+		var want [][]string
 		for _, h := range scales(t) {
-			fmt.Fprintf(&want, "| %s |\n", strings.Join(append([]string{grouped(h.partitions)}, row(h)...), " | "))
+			want = append(want, append([]string{grouped(h.partitions)}, row(h)...))
 		}
-		for _, row := range table(t, scalePage, marker) {
-			fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
-		}
-		must.Equal(t, got.String(), want.String(), marker)
+		compareTable(t, scalePage, marker, want)
 	}
 }
 
@@ -94,10 +86,7 @@ func TestScaleOfATotalWithoutSpread(t *testing.T) {
 	h := scales(t)[0]
 	for h.partitions = 1; h.fits(1); h.partitions++ {
 	}
-	if want := fmt.Sprintf("From %d partitions on, a total without `spread` is refused",
-		h.partitions); !strings.Contains(read(t, scalePage), want) {
-		t.Errorf("%s does not say %q", scalePage, want)
-	}
+	must.Say(t, read(t, scalePage), fmt.Sprintf("From %d partitions on, a total without `spread` is refused", h.partitions))
 }
 
 // TestFunctionsOfDefaults checks how many functions a stack runs at once with the template's
@@ -113,9 +102,7 @@ func TestFunctionsOfDefaults(t *testing.T) {
 	shards := growthAtOnce / estimate.ChangesPerShard
 	said := func(page, format string, args ...any) {
 		t.Helper()
-		if want := fmt.Sprintf(format, args...); !strings.Contains(strings.Join(strings.Fields(read(t, page)), " "), want) {
-			t.Errorf("%s does not say %q", page, want)
-		}
+		must.Say(t, oneLine(t, page), fmt.Sprintf(format, args...))
 	}
 	said(deployPage, "the template's defaults need %d.", ingest+shards)
 	said(scalePage, "a stack needs %d: up to %d ingest functions", ingest+shards, ingest)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -18,27 +17,46 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // TestShellSyntax shows that a shell can read every block of commands.
 func TestShellSyntax(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not on PATH; to have this test run, install it")
-	}
-	for _, name := range documents(t) {
-		for _, b := range blocks(t, name) {
-			if b.info != "sh" {
-				continue
-			}
-			cmd := exec.Command(bash, "-n")
-			cmd.Stdin = strings.NewReader(b.text)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%s:%d: %v: %s", name, b.line, err, out)
-			}
+	need(t, "bash")
+	for _, b := range everyBlock(t, "sh") {
+		cmd := exec.Command("bash", "-n")
+		cmd.Stdin = strings.NewReader(b.text)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s:%d: %v: %s", b.file, b.line, err, out)
 		}
 	}
+}
+
+// need skips a test for which these commands are not installed.
+func need(t *testing.T, commands ...string) {
+	t.Helper()
+	for _, command := range commands {
+		if _, err := exec.LookPath(command); err != nil {
+			t.Skip(command + " is not on PATH; to have this test run, install it")
+		}
+	}
+}
+
+// run returns what a command prints in a folder. If the command fails, the test ends.
+func run(t *testing.T, dir, command string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(command, args...)
+	cmd.Dir = dir
+	return ran(t, cmd)
+}
+
+// ran is like run, for a command of which more is set.
+func ran(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+	return string(out)
 }
 
 var (
@@ -84,13 +102,10 @@ func TestTryingAStack(t *testing.T) {
 	commands := blockWith(t, withoutPage, "sh", "events/ingest-one.json > order.json")
 	var batch events.SQSEvent
 	must.Succeed(t, json.Unmarshal([]byte(read(t, "events/ingest-one.json")), &batch))
-	plan, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("key")))
-	must.Succeed(t, err)
+	plan := loaded(t, sampleshop.Pipeline)
 	item, err := plan.Plan(envelope.Message{Body: batch.Records[0].Body})
 	must.Succeed(t, err)
-	if want := fmt.Sprintf(`--key '{"PK": {"S": %q}, "SK": {"S": %q}}'`, item.Key.PK, item.Key.SK); !strings.Contains(commands, want) {
-		t.Errorf("the item is found by %s", want)
-	}
+	must.Say(t, commands, fmt.Sprintf(`--key '{"PK": {"S": %q}, "SK": {"S": %q}}'`, item.Key.PK, item.Key.SK))
 	read := regexp.MustCompile(`totals read (\w+) '(.+)' ([-0-9]+) ([-0-9]+)`).FindStringSubmatch(commands)
 	if read == nil {
 		t.Fatal("no command reads a total")
@@ -107,18 +122,7 @@ func TestTryingAStack(t *testing.T) {
 // TestKeyHash shows that the command that computes the hash of a key computes the hash that is in
 // the log.
 func TestKeyHash(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 is not on PATH; to have this test run, install it")
-	}
-	for _, b := range blocksOf(t, watchPage, "sh") {
-		if !strings.Contains(b.text, "hashlib") {
-			continue
-		}
-		got, err := exec.Command("bash", "-c", b.text).CombinedOutput()
-		if want := (event.Key{PK: "ORDER#m-101#o-1", SK: "ORDER"}).Hash()[:16]; err != nil || strings.TrimSpace(string(got)) != want {
-			t.Errorf("%s %v, want %s", got, err, want)
-		}
-		return
-	}
-	t.Error("no command computes a key's hash")
+	need(t, "python3")
+	got := run(t, root, "bash", "-c", blockWith(t, watchPage, "sh", "hashlib"))
+	must.Equal(t, strings.TrimSpace(got), event.Key{PK: "ORDER#m-101#o-1", SK: "ORDER"}.Hash()[:16])
 }

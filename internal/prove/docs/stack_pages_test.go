@@ -30,12 +30,7 @@ var alarm = regexp.MustCompile(`Properties: \{AlarmDescription: "(.+) See ` + re
 // TestEveryAlarmHasItsSection shows that each alarm of these templates has a section that begins
 // with what the alarm says, and that there is no other section.
 func TestEveryAlarmHasItsSection(t *testing.T) {
-	_, section, found := strings.Cut(read(t, watchPage), "\n## Alarms\n")
-	if !found {
-		t.Fatal("there is no section Alarms")
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	parts := strings.Split(section, "\n### ")[1:]
+	parts := strings.Split(between(t, watchPage, "\n## Alarms\n", "\n## "), "\n### ")[1:]
 	declared := read(t, sampleshop.Template) + read(t, "cmd/worker/template.yaml")
 	alarms := alarm.FindAllStringSubmatch(declared, -1)
 	// An alarm of which others are made has no actions and no section.
@@ -55,9 +50,7 @@ func TestEveryAlarmHasItsSection(t *testing.T) {
 		if !strings.HasPrefix(parts[i], name+"\n\n> "+says+"\n") {
 			t.Errorf("%s does not begin with what the alarm says: %s", name, says)
 		}
-		for _, word := range []string{"**What it means.**", "**Look at.**", "**Do.**", "**Do not**"} {
-			must.Say(t, parts[i], word)
-		}
+		must.Say(t, parts[i], "**What it means.**", "**Look at.**", "**Do.**", "**Do not**")
 	}
 	if len(parts) > len(alarms) {
 		t.Errorf("%d sections for %d alarms", len(parts), len(alarms))
@@ -76,14 +69,11 @@ func TestMetricTables(t *testing.T) {
 	for marker, metrics := range map[string][]function.Metric{"shared metrics": shared, "ingest metrics": own,
 		"part metrics": function.PartMetrics(), "array metrics": function.ArrayMetrics(), "put metrics": function.PutMetrics(),
 		"payload metrics": function.PayloadMetrics(), "watch metrics": function.WatchMetrics(), "streams metrics": others} {
-		var want, got strings.Builder
+		var want [][]string
 		for _, m := range metrics {
-			fmt.Fprintf(&want, "| `%s` | %s | %s |\n", m.Name, m.Unit, strings.ReplaceAll(m.About, "|", `\|`))
+			want = append(want, []string{"`" + m.Name + "`", string(m.Unit), m.About})
 		}
-		for _, row := range table(t, watchPage, marker) {
-			fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
-		}
-		must.Equal(t, got.String(), want.String(), marker)
+		compareTable(t, watchPage, marker, want)
 	}
 }
 
@@ -124,8 +114,7 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 // dimensions, or an alarm watches it too.
 func TestDashboard(t *testing.T) {
 	text := read(t, sampleshop.Template)
-	_, body, _ := strings.Cut(text, "DashboardBody: !Sub |\n")
-	body, _, _ = strings.Cut(body, "\n\n")
+	body := between(t, sampleshop.Template, "DashboardBody: !Sub |\n", "\n\n")
 	var dashboard struct {
 		Widgets []struct{ Properties struct{ Metrics [][]any } }
 	}
@@ -199,9 +188,7 @@ func TestEnvironmentTable(t *testing.T) {
 	}
 	slices.Sort(documented)
 	slices.Sort(used)
-	if used = slices.Compact(used); !slices.Equal(documented, used) {
-		t.Errorf("documented %v, read %v", documented, used)
-	}
+	must.Match(t, documented, slices.Compact(used))
 }
 
 var reason = regexp.MustCompile(`event\.Reason = "([a-z-]+)"|Reason = "([a-z-]+)"`)
@@ -209,9 +196,7 @@ var reason = regexp.MustCompile(`event\.Reason = "([a-z-]+)"|Reason = "([a-z-]+)
 // TestEveryReasonIsExplained shows that the table has every reason for which a message or record
 // can be quarantined, and no reason that does not exist.
 func TestEveryReasonIsExplained(t *testing.T) {
-	page := read(t, repairPage)
-	_, page, _ = strings.Cut(page, "## Handling quarantine")
-	page, _, _ = strings.Cut(page, "\n## ")
+	page := between(t, repairPage, "## Handling quarantine", "\n## ")
 	elsewhereExplained := []string{ // reasons of what goes back, and of what is done
 		string(event.Barred), string(event.Throttled), string(event.Unproven), string(event.Unattempted), string(event.Refused),
 		string(event.NewerStamp), string(event.UnwantedType), string(event.PayloadUnread), string(event.PayloadUnstored),
@@ -244,12 +229,10 @@ func TestQuotedLogLines(t *testing.T) {
 			sources.WriteString(read(t, folder+"/"+file))
 		}
 	}
-	page := strings.Join(strings.Fields(read(t, watchPage)), " ")
-	for _, line := range []string{"delivered again; the first of its batch", "quarantine failed; the message stays in its queue",
-		"the batch goes on from there",
-		"the whole batch failed and is delivered again", "names no shard", "carries epoch", "start: refused"} {
-		must.Say(t, page, line)
-		must.Say(t, sources.String(), line)
+	for _, text := range []string{oneLine(t, watchPage), sources.String()} {
+		must.Say(t, text, "delivered again; the first of its batch", "quarantine failed; the message stays in its queue",
+			"the batch goes on from there", "the whole batch failed and is delivered again", "names no shard", "carries epoch",
+			"start: refused")
 	}
 }
 

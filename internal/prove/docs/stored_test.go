@@ -6,25 +6,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/internal/kit/must"
-	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 )
 
 // TestREADMEStoresWhatItSays shows that the README's messages have the result that it shows under
 // its pipeline.yaml. That file is the one that ingot init writes.
 func TestREADMEStoresWhatItSays(t *testing.T) {
 	text := blocksOf(t, "README.md", "yaml pipeline")[0].text
-	written := must.Read(t, "../../tool/scaffold/files/pipeline.yaml")
-	if !strings.HasSuffix(string(written), text) {
+	if !strings.HasSuffix(read(t, "internal/tool/scaffold/files/pipeline.yaml"), text) {
 		t.Error("the README's pipeline.yaml is not the one that ingot init writes")
 	}
-	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
-	must.Succeed(t, err)
-	w := ingottest.New(t, ingottest.Config{Pipeline: p})
+	w := ingottest.New(t, ingottest.Config{Pipeline: written.Pipeline(t, text)})
 	for line := range strings.Lines(blocksOf(t, "README.md", "json messages")[0].text) {
 		w.Send(strings.TrimSpace(line))
 		w.Drain() // each message has its own batch, so that they arrive in this order
@@ -44,9 +40,7 @@ func TestREADMEStoresWhatItSays(t *testing.T) {
 	for _, l := range w.Quarantined() {
 		fmt.Fprintf(&got, "quarantine  %s  %v\n", l.Verdict, l.Key)
 	}
-	if want := blocksOf(t, "README.md", "text stored")[0].text; got.String() != want {
-		t.Errorf("these messages come to\n%swant, as the README says:\n%s", got.String(), want)
-	}
+	must.Equal(t, got.String(), blocksOf(t, "README.md", "text stored")[0].text)
 }
 
 // pairs writes a map as name=value, in the order of the names.

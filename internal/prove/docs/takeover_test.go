@@ -3,7 +3,6 @@ package docs
 import (
 	"encoding/json"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,11 +45,7 @@ type imported struct {
 // resources has a DeletionPolicy and is imported, and each is identified by what the schema of its
 // type says.
 func TestTakingOverTables(t *testing.T) {
-	for _, tool := range []string{"bash", "jq"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(tool + " is not on PATH; to have this test run, install it")
-		}
-	}
+	need(t, "bash", "jq")
 	for name, c := range map[string]struct {
 		given            map[string]string
 		buckets, secrets int
@@ -74,21 +69,18 @@ func TestTakingOverTables(t *testing.T) {
 func testTakeOver(t *testing.T, given map[string]string) (kinds map[string]int) {
 	dir := t.TempDir()
 	deleted := oldStack(t, dir, given)
-	run := exec.Command("bash", "-euc", answers+takingOver(t))
-	run.Dir = dir
-	if out, err := run.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	calls := string(must.Read(t, filepath.Join(dir, "calls")))
+	run(t, dir, "bash", "-euc", answers+takingOver(t))
+	file := func(name string) []byte { return must.Read(t, filepath.Join(dir, name)) }
+	calls := string(file("calls"))
 	must.Say(t, calls, "get-template --stack-name shop/last --template-stage Processed ", "list-stack-resources --stack-name shop/last\n",
 		"create-change-set --stack-name shop --change-set-name take-over --change-set-type IMPORT --template-body file://template.json "+
 			"--parameters file://parameters.json --resources-to-import file://import.json\n",
 		"execute-change-set --stack-name shop --change-set-name take-over\n", "make deploy ")
-	must.Match(t, must.Read(t, filepath.Join(dir, "parameters.json")), must.Read(t, filepath.Join(dir, "parameters-of-old")))
+	must.Match(t, file("parameters.json"), file("parameters-of-old"))
 
 	var list []imported
-	must.Succeed(t, json.Unmarshal(must.Read(t, filepath.Join(dir, "import.json")), &list))
-	text := must.Read(t, filepath.Join(dir, "template.json"))
+	must.Succeed(t, json.Unmarshal(file("import.json"), &list))
+	text := file("template.json")
 	if len(text) > 51_200 { // of --template-body (CloudFormation User Guide, "Understand CloudFormation quotas")
 		t.Errorf("the template has %d bytes", len(text))
 	}
@@ -103,8 +95,7 @@ func testTakeOver(t *testing.T, given map[string]string) (kinds map[string]int) 
 // takingOver returns the commands of the page.
 func takingOver(t *testing.T) string {
 	t.Helper()
-	_, section, _ := strings.Cut(read(t, repairPage), "\n### Taking over tables\n")
-	section, _, _ = strings.Cut(section, "\n## ")
+	section := between(t, repairPage, "\n### Taking over tables\n", "\n## ")
 	commands := ""
 	for _, b := range blocksOf(t, repairPage, "sh") {
 		if strings.Contains(section, b.text) {
@@ -122,9 +113,7 @@ func oldStack(t *testing.T, dir string, given map[string]string) map[string]decl
 		must.Succeed(t, err)
 		must.Write(t, filepath.Join(dir, name), string(text))
 	}
-	root, err := template.Read([]byte(read(t, sampleshop.Template)))
-	must.Succeed(t, err)
-	old := cloudformation.JSON(root).(map[string]any)
+	old := cloudformation.JSON(wholeOf(t, []byte(read(t, sampleshop.Template)))).(map[string]any)
 	delete(old, "Transform") // what the transform takes away
 	delete(old, "Globals")
 	write("template-of-old", old)
@@ -170,10 +159,7 @@ func checkImport(t *testing.T, text []byte, given map[string]string, names []str
 	must.Succeed(t, err)
 	outputs, _ := tpl.Outputs()
 	must.Equal(t, len(outputs), 0)
-	all, err := template.Read(text)
-	must.Succeed(t, err)
-	declared, err := template.Read([]byte(read(t, sampleshop.Template)))
-	must.Succeed(t, err)
+	all, declared := wholeOf(t, text), wholeOf(t, []byte(read(t, sampleshop.Template)))
 	known, inTemplate := schemas(t), []string{}
 	for _, r := range tpl.Resources() {
 		inTemplate = append(inTemplate, r.Name)

@@ -13,7 +13,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 var reference = regexp.MustCompile(`!(?:Ref|GetAtt) (\w+)`)
@@ -33,11 +32,9 @@ func TestAdditionsToTheTemplate(t *testing.T) {
 				t.Errorf("%s:%d: there is no resource and no parameter %s", b.file, b.line, name[1])
 			}
 		}
-		report, err := check.Run(check.Input{Pipeline: textfile.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))},
-			Template: &textfile.File{Name: "template.yaml", Text: []byte(text)}, Partitions: 1})
-		if err != nil || len(report.Findings) > 0 {
-			t.Errorf("%s:%d: %v, %v", b.file, b.line, err, report)
-		}
+		report := checked(t, check.Input{Pipeline: *named("pipeline.yaml", read(t, sampleshop.Pipeline)),
+			Template: named("template.yaml", text), Partitions: 1})
+		must.Equal(t, len(report.Findings), 0, b.file, b.line, report)
 	}
 }
 
@@ -61,8 +58,7 @@ func without(text, snippet string) string {
 // TestQueuesTakeTLSAlone shows that each queue has one policy, which refuses everything that does
 // not come by TLS.
 func TestQueuesTakeTLSAlone(t *testing.T) {
-	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), nil)
-	must.Succeed(t, err)
+	tpl := opened(t, sampleshop.Template, nil)
 	policies := map[string]int{}
 	queues := 0
 	for _, r := range tpl.Resources() {
@@ -100,8 +96,7 @@ func TestArchiveParameters(t *testing.T) {
 		{map[string]string{"ArchiveDays": "90"}, "ArchiveBucket", "90", 2},
 		{map[string]string{"Archive": "none", "ArchiveDays": "7"}, "", "7", 2},
 	} {
-		tpl, err := template.Open([]byte(read(t, sampleshop.Template)), c.given)
-		must.Succeed(t, err)
+		tpl := opened(t, sampleshop.Template, c.given)
 		bucket := tpl.Property(tpl.Resource("StreamsFunction"), "Environment", "Variables", "INGOT_ARCHIVE_BUCKET")
 		if bucket.Name != c.bucket || bucket.Text != "" {
 			t.Errorf("%v: the variable is %+v", c.given, bucket)
@@ -155,8 +150,7 @@ func TestBoundary(t *testing.T) {
 	for name, want := range map[string]int{sampleshop.Template: 2, "cmd/publish/template.yaml": 1, "cmd/migrate/template.yaml": 1,
 		"cmd/worker/template.yaml": 3} {
 		for _, given := range []string{boundary, ""} {
-			tpl, err := template.Open([]byte(read(t, name)), map[string]string{"PermissionsBoundaryArn": given})
-			must.Succeed(t, err)
+			tpl := opened(t, name, map[string]string{"PermissionsBoundaryArn": given})
 			roles := 0
 			for _, r := range tpl.Resources() {
 				if r.Type != "AWS::IAM::Role" {
@@ -191,8 +185,7 @@ var keepsNothing = []string{"AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy", "A
 // encrypted.
 func encryptedWith(t *testing.T, parameters map[string]string) map[string]string {
 	t.Helper()
-	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), parameters)
-	must.Succeed(t, err)
+	tpl := opened(t, sampleshop.Template, parameters)
 	keys := map[string]string{}
 	for _, r := range tpl.Resources() {
 		at, known := keyProperty[r.Type]
@@ -241,9 +234,7 @@ func TestEverythingIsEncryptedWithTheKey(t *testing.T) {
 		}
 	}
 	slices.Sort(listed)
-	if want := slices.Sorted(maps.Keys(encrypted)); !slices.Equal(listed, want) {
-		t.Errorf("the guide lists %v, want %v", listed, want)
-	}
+	must.Match(t, listed, slices.Sorted(maps.Keys(encrypted)))
 }
 
 // TestKeyParameterTakesArnsOfKeysAlone shows that the parameter refuses an alias, the ARN of an
@@ -326,9 +317,7 @@ func TestDashboardOfEachPartition(t *testing.T) {
 			read(t, sampleshop.Template))
 		tpl, err := template.Open([]byte(text), nil)
 		must.Succeed(t, err)
-		root, err := template.Read([]byte(text))
-		must.Succeed(t, err)
-		url := root.Member("Outputs").Value.Member("DashboardUrl").Value.Member("Value").Value
+		url := wholeOf(t, []byte(text)).Member("Outputs").Value.Member("DashboardUrl").Value.Member("Value").Value
 		must.Equal(t, tpl.Resolve(url).Text, want)
 	}
 }

@@ -31,11 +31,7 @@ type declaration struct {
 // template.yaml.
 func transformed(t *testing.T, file string, given map[string]string) map[string]declaration {
 	t.Helper()
-	text := []byte(read(t, file))
-	tpl, err := template.Open(text, given)
-	must.Succeed(t, err)
-	all, err := template.Read(text)
-	must.Succeed(t, err)
+	tpl, all := opened(t, file, given), wholeOf(t, []byte(read(t, file)))
 	f := former{t, tpl, map[string]bool{}}
 	for _, r := range tpl.Resources() {
 		if events := tpl.Property(r, "Events"); events != nil {
