@@ -9,7 +9,6 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -18,13 +17,12 @@ import (
 func TestTotalsAreComparedUntilTheyExpire(t *testing.T) {
 	w := filled(t)
 	w.remove("totals", w.key("daily", 0))
-	def, _ := w.plan.Definition("daily")
+	def := w.definition("daily")
 	expiry := time.Unix(lanes.Expiry(def, lanes.WindowStart(def, epoch)), 0)
 	for now, want := range map[time.Time]int{expiry.Add(-time.Second): 1, expiry: 0} {
 		r, err := verify.Totals(context.Background(), w.plan, w.store, now)
-		if err != nil || len(r.Differences) != want {
-			t.Errorf("at %s: %v, %v; want %d differences", now.UTC(), r.Differences, err, want)
-		}
+		must.Succeed(t, err)
+		must.Equal(t, len(r.Differences), want, now.UTC(), r.Differences)
 	}
 }
 
@@ -32,7 +30,7 @@ func TestTotalsAreComparedUntilTheyExpire(t *testing.T) {
 func TestBuildingIsNoDifference(t *testing.T) {
 	w := filled(t)
 	w.deploy(withAgain())
-	def, _ := w.plan.Definition("again")
+	def := w.definition("again")
 	if r := w.verify(); !r.OK() || r.Below[def] != 40 || !w.head(def).Building {
 		t.Errorf("%d items below, differences %v", r.Below[def], r.Differences)
 	}
@@ -42,18 +40,15 @@ func TestBuildingIsNoDifference(t *testing.T) {
 func TestFinishLooksAtItsOwnGeneration(t *testing.T) {
 	w := filled(t)
 	w.deploy(withAgain())
-	def, _ := w.plan.Definition("again")
+	def := w.definition("again")
 	pass := w.begin(def)
-	_, err := repair.Of(w.store).Touch(context.Background())
-	must.Succeed(t, err)
-	w.drain()
-	w.alter(w.key("live", 0), "ADD revenue :v", number("1"))
+	w.touch()
+	w.add("live", "revenue", "1")
 	if r := w.verify(); len(r.Differences) != 1 || r.Differences[0].Def.Name != "live" {
 		t.Fatalf("differences %v", r.Differences)
 	}
-	if standing, err := finish(w, pass); err != nil || len(standing) != 0 || w.head(def).Building {
-		t.Errorf("%v, %v, %+v", standing, err, w.head(def))
-	}
+	w.finished(pass)
+	must.Equal(t, w.head(def).Building, false)
 }
 
 // The items that cannot be understood are listed in order, not as the table keeps them.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
 	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
@@ -28,6 +28,13 @@ func withLines(s pipeline.Spec) pipeline.Spec {
 	return s
 }
 
+// putLines stores an order with lines, as JSON, with one version of the file.
+func (w *world) putLines(p *pipeline.Pipeline, s *store.Store, id, lines string) *event.Item {
+	w.t.Helper()
+	return w.inserted(p, s, fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`, id,
+		w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines))
+}
+
 // A part outlives its whole if a person removes the whole, or replaces it by one without that part.
 // It is still counted, so verify names it.
 func TestOrphanedParts(t *testing.T) {
@@ -35,16 +42,7 @@ func TestOrphanedParts(t *testing.T) {
 	spec := orders()
 	spec.Epoch++
 	w.deploy(withLines(spec))
-	put := func(id, lines string) *event.Item {
-		t.Helper()
-		item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`,
-			id, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
-		must.Succeed(t, err)
-		if r, _ := w.store.Put(t.Context(), []*event.Item{item}); r[0].Verdict != event.Inserted {
-			t.Fatal(r[0].Verdict)
-		}
-		return item
-	}
+	put := func(id, lines string) *event.Item { return w.putLines(w.plan, w.store, id, lines) }
 	remove := func(item *event.Item) { w.remove(stack.Events, itemKey(item.Key)) }
 	const lines = `[{"n":1,"pieces":2},{"n":2,"pieces":3}]`
 	put("whole", lines)
@@ -76,21 +74,10 @@ func TestMissingParts(t *testing.T) {
 	spec.Epoch++
 	w.deploy(withLines(spec))
 	ctx := context.Background()
-	send := func(p *pipeline.Pipeline, put func(*event.Item) event.Verdict, id, lines string) {
-		t.Helper()
-		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`, id,
-			w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
-		must.Succeed(t, err)
-		if v := put(item); v != event.Inserted {
-			t.Fatal(v)
-		}
-	}
-	old := func(i *event.Item) event.Verdict { r, _ := olderStore.Put(ctx, []*event.Item{i}); return r[0].Verdict }
-	now := func(i *event.Item) event.Verdict { r, _ := w.store.Put(ctx, []*event.Item{i}); return r[0].Verdict }
-	send(older, old, "alone", `[{"n":1,"pieces":2},{"n":2,"pieces":3}]`)
-	send(older, old, "none", `[]`)
-	send(w.plan, now, "whole", `[{"n":1,"pieces":10}]`)
-	send(older, old, "odd", `"no lines"`) // stored before lines were declared
+	w.putLines(older, olderStore, "alone", `[{"n":1,"pieces":2},{"n":2,"pieces":3}]`)
+	w.putLines(older, olderStore, "none", `[]`)
+	w.putLines(w.plan, w.store, "whole", `[{"n":1,"pieces":10}]`)
+	w.putLines(older, olderStore, "odd", `"no lines"`) // stored before lines were declared
 	w.drain()
 	if r := w.verify(); r.MissingParts != 2 || len(r.Differences) != 0 || r.OK() {
 		t.Errorf("%d parts are missing, differences %v", r.MissingParts, r.Differences)
@@ -105,7 +92,7 @@ func TestMissingParts(t *testing.T) {
 	if r := w.verify(); r.MissingParts != 0 || !r.OK() || r.Items != 4+3 {
 		t.Errorf("%+v", r)
 	}
-	def, _ := w.plan.Definition("lines")
+	def := w.definition("lines")
 	totals, err := query.Of(w.store).Total(ctx, def.Name, nil, time.Time{}, time.Time{})
 	if err != nil || len(totals) != 1 || totals[0].Values["pieces"].String() != "15" {
 		t.Errorf("%+v %v", totals, err)

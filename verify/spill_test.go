@@ -61,9 +61,9 @@ func (w *world) leafed() (*store.Store, *leaf) {
 func spoiled(t *testing.T) (*world, *leaf, verify.Config) {
 	t.Helper()
 	w := filled(t)
-	w.alter(w.key("live", 0), "ADD revenue :v", number("1"))
+	w.add("live", "revenue", "1")
 	w.remove("totals", w.key("daily", 1))
-	w.alter(w.key("by_merchant", 0), "ADD fp :v", number("7"))
+	w.add("by_merchant", "fp", "7")
 	s, l := w.leafed()
 	return w, l, verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s), Config: sums.Config{Env: w.Env}}
 }
@@ -204,60 +204,66 @@ func TestInterruptedInAPage(t *testing.T) {
 	same(t, mustRun(t, c), want)
 }
 
+// spoiling is a folder with two segments of a pass, which a test spoils.
+type spoiling struct {
+	*world
+	config verify.Config
+	dir    string
+}
+
+// file is the first file of the folder whose name matches.
+func (s *spoiling) file(pattern string) string {
+	s.t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.dir, pattern))
+	if err != nil || len(names) == 0 {
+		s.t.Fatal(names, err)
+	}
+	return names[0]
+}
+
 // What does not belong together, or is damaged, is refused in one sentence.
 func TestWorkFolderOfAnotherPass(t *testing.T) {
 	ctx := context.Background()
-	fill := func(t *testing.T) (*world, verify.Config, string) {
-		w, _, c := spoiled(t)
-		dir := t.TempDir()
-		c.Segments, c.Buckets, c.Work, c.About = 2, 1, sums.Dir(dir), "the tables of shop"
-		for i := range 2 {
-			_, err := verify.Segment(ctx, c, i)
-			must.Succeed(t, err)
-		}
-		return w, c, dir
-	}
-	one := func(t *testing.T, dir, pattern string) string {
-		names, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil || len(names) == 0 {
-			t.Fatal(names, err)
-		}
-		return names[0]
-	}
 	for name, c := range map[string]struct {
-		spoil func(t *testing.T, w *world, c *verify.Config, dir string)
+		spoil func(*spoiling)
 		words string
 	}{
-		"other tables":  {func(_ *testing.T, _ *world, c *verify.Config, _ string) { c.About = "others" }, "other tables"},
-		"other buckets": {func(_ *testing.T, _ *world, c *verify.Config, _ string) { c.Buckets = 2 }, "--buckets"},
-		"other pipeline": {func(_ *testing.T, w *world, c *verify.Config, _ string) {
-			c.Pipeline, _ = w.open(withAgain())
+		"other tables":  {func(s *spoiling) { s.config.About = "others" }, "other tables"},
+		"other buckets": {func(s *spoiling) { s.config.Buckets = 2 }, "--buckets"},
+		"other pipeline": {func(s *spoiling) {
+			s.config.Pipeline, _ = s.open(withAgain())
 		}, "another pipeline.yaml"},
-		"a file is gone": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
-			must.Succeed(t, os.Remove(one(t, dir, "*-sums-*")))
+		"a file is gone": {func(s *spoiling) {
+			must.Succeed(s.t, os.Remove(s.file("*-sums-*")))
 		}, "is gone from"},
-		"a file of another segment": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
-			copyFile(t, one(t, dir, "segment-0001-*-sums-*"), one(t, dir, "segment-0000-*-sums-*"))
+		"a file of another segment": {func(s *spoiling) {
+			copyFile(s.t, s.file("segment-0001-*-sums-*"), s.file("segment-0000-*-sums-*"))
 		}, "its checksum is not the one that its manifest names"},
-		"a file cut short": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
-			name := one(t, dir, "*-sums-*")
+		"a file cut short": {func(s *spoiling) {
+			name := s.file("*-sums-*")
 			info, err := os.Stat(name)
-			must.Succeed(t, err)
-			must.Succeed(t, os.Truncate(name, info.Size()-1))
+			must.Succeed(s.t, err)
+			must.Succeed(s.t, os.Truncate(name, info.Size()-1))
 		}, "its checksum is wrong"},
-		"a manifest edited": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
-			name := one(t, dir, "*.manifest")
-			text := must.Read(t, name)
-			must.Write(t, name, string(bytes.Replace(text, []byte(`"items": `), []byte(`"items":  `), 1)))
+		"a manifest edited": {func(s *spoiling) {
+			name := s.file("*.manifest")
+			text := must.Read(s.t, name)
+			must.Write(s.t, name, string(bytes.Replace(text, []byte(`"items": `), []byte(`"items":  `), 1)))
 		}, "its checksum is wrong"},
-		"no manifest": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
-			must.Write(t, one(t, dir, "*.manifest"), "hello\n")
+		"no manifest": {func(s *spoiling) {
+			must.Write(s.t, s.file("*.manifest"), "hello\n")
 		}, "it is not a segment that Ingot has written"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, config, dir := fill(t)
-			c.spoil(t, w, &config, dir)
-			_, err := verify.Merge(ctx, config, 0)
+			w, _, config := spoiled(t)
+			s := &spoiling{w, config, t.TempDir()}
+			s.config.Segments, s.config.Buckets, s.config.Work, s.config.About = 2, 1, sums.Dir(s.dir), "the tables of shop"
+			for i := range 2 {
+				_, err := verify.Segment(ctx, s.config, i)
+				must.Succeed(t, err)
+			}
+			c.spoil(s)
+			_, err := verify.Merge(ctx, s.config, 0)
 			if err == nil || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v", err)
 			}
@@ -265,7 +271,7 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 	}
 }
 
-func copyFile(t *testing.T, from, to string) {
+func copyFile(t testing.TB, from, to string) {
 	t.Helper()
 	text := must.Read(t, from)
 	must.Write(t, to, string(text))

@@ -19,7 +19,7 @@ func older(t *testing.T, orders int) (*world, *leaf, verify.Config, *store.Store
 	t.Helper()
 	w := newWorld(t)
 	for i := range orders {
-		w.put(w.plan, w.store, i, "a", i)
+		w.put(i, "a", i)
 	}
 	w.drain()
 	w.deploy(withAgain())
@@ -31,7 +31,7 @@ func older(t *testing.T, orders int) (*world, *leaf, verify.Config, *store.Store
 func TestTouchInSegments(t *testing.T) {
 	for _, segments := range []int{0, 1, 2, 7} {
 		w, _, c, _ := older(t, 40)
-		w.put(w.plan, w.store, 100, "b", 1) // of this epoch
+		w.put(100, "b", 1) // of this epoch
 		c.Segments = segments
 		got, err := verify.Touch(context.Background(), c, w.store)
 		if err != nil || got.Scanned != 41 || got.Touched.Touched != 40 || got.Writes != 40 || got.Reads < 1 {
@@ -69,7 +69,7 @@ func TestTouchGoesOn(t *testing.T) {
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("left in the folder: %v %v", left, err)
 		}
-		def, _ := w.plan.Definition("again")
+		def := w.definition("again")
 		pass := w.begin(def)
 		w.drain()
 		r, err := verify.Run(context.Background(), verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s),

@@ -40,10 +40,10 @@ func looksAt(t *testing.T, w *world, from verify.Source, lag lagFunc) *verify.Lo
 // not.
 func TestTwiceWhileEventsFlow(t *testing.T) {
 	w := filled(t)
-	w.put(w.plan, w.store, 100, "a", 5)
+	w.put(100, "a", 5)
 	l := looks(t, w, func() (time.Time, error) {
 		w.drain()
-		w.put(w.plan, w.store, 101, "a", 5)
+		w.put(101, "a", 5)
 		return w.Clock.Now(), nil
 	})
 	if len(l.Damaged) > 0 || len(l.Undecided) == 0 || l.OK() || l.Unsure != "" {
@@ -81,7 +81,7 @@ func then[T any](pages iter.Seq2[tables.Page[T], error], end func()) iter.Seq2[t
 // reads. The total never was wrong.
 func TestTwiceWhileAnEventComesAndGoes(t *testing.T) {
 	w := filled(t)
-	w.put(w.plan, w.store, 100, "a", 5)
+	w.put(100, "a", 5)
 	key := order(100)
 	tables := 0
 	from := halfway{verify.SourceOf(w.store), func() {
@@ -99,9 +99,9 @@ func TestTwiceWhileAnEventComesAndGoes(t *testing.T) {
 // Each kind of damage is called damage at the second look, whatever else is under way.
 func TestTwiceFindsDamage(t *testing.T) {
 	for name, damage := range map[string]func(w *world){
-		"a value":         alters("daily", 0, "ADD revenue :v", "1"),
-		"n":               alters("daily", 0, "ADD n :v", "1"),
-		"the fingerprint": alters("daily", 0, "ADD fp :v", "1"),
+		"a value":         adds("daily", "revenue", "1"),
+		"n":               adds("daily", "n", "1"),
+		"the fingerprint": adds("daily", "fp", "1"),
 		"a total gone":    func(w *world) { w.remove("totals", w.key("daily", 0)) },
 		"a value as text": func(w *world) {
 			w.alter(w.key("daily", 0), "SET revenue = :v", rows.Text("much"))
@@ -121,7 +121,7 @@ func TestTwiceFindsDamage(t *testing.T) {
 // A total that was equal at either look is proven.
 func TestTwiceProvesWhatIsEqualOnce(t *testing.T) {
 	w := filled(t)
-	w.put(w.plan, w.store, 100, "a", 5)
+	w.put(100, "a", 5)
 	l := looks(t, w, w.drained)
 	if !l.OK() || l.First.OK() || l.Second == nil || !l.Second.OK() {
 		t.Errorf("%+v", l)
@@ -143,7 +143,7 @@ func TestTwiceWithoutALag(t *testing.T) {
 	} {
 		w := filled(t)
 		w.Clock.Pass(time.Hour)
-		w.alter(w.key("live", 0), "ADD fp :v", number("1"))
+		w.add("live", "fp", "1")
 		l := looks(t, w, func() (time.Time, error) { return lag(w) })
 		if len(l.Damaged) > 0 || len(l.Undecided) != 1 || !strings.HasPrefix(l.Unsure, words) {
 			t.Errorf("%+v", l)
@@ -165,7 +165,7 @@ func TestLooksOfOthers(t *testing.T) {
 	} {
 		w := filled(t)
 		if c.damage {
-			w.alter(w.key("live", 0), "ADD fp :v", number("1"))
+			w.add("live", "fp", "1")
 		}
 		var named []string
 		l, err := verify.TwiceBy(t.Context(), w.Env, lagFunc(func() (time.Time, error) { return c.lag(w) }), time.Minute,

@@ -9,7 +9,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/verify"
 )
 
 // An expiry writes nothing to the totals of a day whose events live for 90 days. Until an hour
@@ -43,21 +42,11 @@ func TestUnclosed(t *testing.T) {
 			}
 			w.Clock.Pass(epoch.Truncate(day).Add(c.after).Sub(w.Clock.Now()))
 			r := w.verify()
-			if got := onlyWhat(r); got != c.what || r.Expired != c.expired {
-				t.Errorf("differences %v, want %q; %d totals by n, want %d", r.Differences, c.what, r.Expired, c.expired)
-			}
-			if flagged := c.expression == "SET flag = :v"; (len(r.Flagged) == 1) != flagged {
-				t.Errorf("flagged: %q", r.Flagged)
-			}
+			must.Equal(t, whats(r), c.what)
+			must.Equal(t, r.Expired, c.expired, "totals by n")
+			must.Equal(t, len(r.Flagged) == 1, c.expression == "SET flag = :v", r.Flagged)
 		})
 	}
-}
-
-func onlyWhat(r *verify.Report) string {
-	if len(r.Differences) == 0 {
-		return ""
-	}
-	return r.Differences[0].What
 }
 
 // Events that expire move no write to a total that is not closed, and what they added stays.
@@ -67,9 +56,7 @@ func TestExpiryWritesNothingToAnUnclosedTotal(t *testing.T) {
 	before := w.read(key)
 	w.swept(91 * day)
 	w.same(key, before)
-	if r := w.verify(); !r.OK() || r.Items != 0 {
-		t.Errorf("%+v", r)
-	}
+	must.Equal(t, w.ok().Items, 0)
 }
 
 // same fails unless a total counts what it counted before.
@@ -77,9 +64,7 @@ func (w *world) same(key, before attrs) {
 	w.t.Helper()
 	after := w.read(key)
 	for _, name := range []string{"n", "fp", "fpx", "orders", "revenue"} {
-		if rows.NumberOf(before[name]) != rows.NumberOf(after[name]) {
-			w.t.Errorf("%v, and before %v", after, before)
-		}
+		must.Equal(w.t, rows.NumberOf(before[name]), rows.NumberOf(after[name]), after, before)
 	}
 }
 
@@ -102,6 +87,15 @@ func TestEarlyExpiryCloses(t *testing.T) {
 	}
 }
 
+// leaves fails unless mending leaves one total of a day as it is, because of what has expired.
+func (w *world) leaves(lag lagFunc) {
+	w.t.Helper()
+	mended, why := w.mend(w.store, lag, w.definition("daily"))
+	must.Equal(w.t, mended, 0)
+	must.Equal(w.t, len(why), 1)
+	must.Say(w.t, strings.Join(why, ""), "holds events that have expired")
+}
+
 // A flagged total that may hold expired events is not mended with what is left of them.
 func TestUnclosedIsNotMended(t *testing.T) {
 	w := filled(t)
@@ -110,11 +104,7 @@ func TestUnclosedIsNotMended(t *testing.T) {
 	w.remove("events", order(1))
 	w.Clock.Pass(90 * day)
 	before := w.read(key)
-	def, _ := w.plan.Definition("daily")
-	mended, why := w.mend(w.store, noLag, def)
-	if mended != 0 || len(why) != 1 || !strings.Contains(why[0], "holds events that have expired") {
-		t.Errorf("%d mended, %q", mended, why)
-	}
+	w.leaves(noLag)
 	w.same(key, before)
 }
 
@@ -125,11 +115,7 @@ func TestUnclosedWhileItIsMended(t *testing.T) {
 	w.alter(key, "ADD fp :v", number("1"))
 	w.Clock.Pass(epoch.Truncate(day).Add(90*day - 2*time.Hour).Sub(w.Clock.Now()))
 	before := w.read(key)
-	def, _ := w.plan.Definition("daily")
-	mended, why := w.mend(w.store, func() (time.Time, error) { w.Clock.Pass(3 * time.Hour); return w.Clock.Now(), nil }, def)
-	if mended != 0 || len(why) != 1 || !strings.Contains(why[0], "holds events that have expired") {
-		t.Errorf("%d mended, %q", mended, why)
-	}
+	w.leaves(func() (time.Time, error) { w.Clock.Pass(3 * time.Hour); return w.Clock.Now(), nil })
 	w.same(key, before)
 }
 
@@ -151,18 +137,18 @@ func TestShorterRetainRolledBack(t *testing.T) {
 			w.swept(time.Duration(i/2) * after)
 			w.deploy(lives(retain))
 			for n := range 2 {
-				w.put(w.plan, w.store, 2*i+n, "a", 10)
+				w.put(2*i+n, "a", 10)
 			}
 			w.drain()
 		}
 		w.swept(35*day - after)
-		def, _ := w.plan.Definition("daily")
+		def := w.definition("daily")
 		must.Equal(t, w.head(def).Retains["order"], 30*day, name)
 		before := w.read(w.key("daily", 0))
 		if r := w.verify(); !r.OK() || r.Items != 4 {
 			t.Errorf("%s: %+v", name, r)
 		}
-		w.alter(w.key("daily", 0), "SET flag = :v", rows.Text("odd"))
+		w.flag("daily")
 		if mended, why := w.mend(w.store, noLag, def); mended != 0 {
 			t.Errorf("%s: %d mended, %q", name, mended, why)
 		}
@@ -190,15 +176,13 @@ func TestUnclosedForGood(t *testing.T) {
 				file = lives(retain)
 			}
 			w.deploy(file)
-			def, _ := w.plan.Definition("daily")
-			if w.head(def).Unclosed != unclosed {
-				t.Errorf("a life of %v: unclosed is %v", retain, !unclosed)
-			}
+			def := w.definition("daily")
+			must.Equal(t, w.head(def).Unclosed, unclosed, retain)
 		}
 	}
 	// A type that lived for less once keeps a new generation closed.
 	w := newWorldOf(t, lives(orders().Events["order"].Retain, pipeline.WasSpec{Retain: 2 * day, Before: epoch}))
-	def, _ := w.plan.Definition("daily")
+	def := w.definition("daily")
 	if w.head(def).Unclosed {
 		t.Error("was is ignored")
 	}

@@ -98,7 +98,7 @@ func (w *weeks) happens() {
 // and it is declared complete.
 func (w *weeks) rebuild() {
 	w.t.Helper()
-	def, _ := w.plan.Definition("open")
+	def := w.definition("open")
 	switch {
 	case w.head(def).Building && w.pass == nil:
 		pass := w.begin(def)
@@ -170,7 +170,7 @@ func TestWeeks(t *testing.T) {
 			w.Clock.Pass(7 * 24 * time.Hour)
 		}
 		stats["deployments"] += int(w.version) - 1
-		def, _ := w.plan.Definition("open")
+		def := w.definition("open")
 		if w.head(def).Building || w.verify().Below[def] > 0 {
 			continue
 		}

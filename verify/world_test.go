@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/store/repair"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -96,15 +98,28 @@ func (w *world) deploy(spec pipeline.Spec, options ...pipeline.Option) {
 	must.Succeed(w.t, w.streams.Start(context.Background()))
 }
 
-// put stores an order with one version of the file.
-func (w *world) put(p *pipeline.Pipeline, s *store.Store, id int, merchant string, cents int) {
+// put stores an order with the present version of the file.
+func (w *world) put(id int, merchant string, cents int) {
 	w.t.Helper()
-	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":"%d","merchant":%q,"cents":%d,"at":%q}`, id, merchant,
-		cents, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339))})
+	w.putBy(w.plan, w.store, id, merchant, cents)
+}
+
+// putBy stores an order with one version of the file.
+func (w *world) putBy(p *pipeline.Pipeline, s *store.Store, id int, merchant string, cents int) {
+	w.t.Helper()
+	w.inserted(p, s, fmt.Sprintf(`{"type":"order","id":"%d","merchant":%q,"cents":%d,"at":%q}`, id, merchant, cents,
+		w.Clock.Now().Add(-time.Hour).Format(time.RFC3339)))
+}
+
+// inserted stores an event with one version of the file.
+func (w *world) inserted(p *pipeline.Pipeline, s *store.Store, body string) *event.Item {
+	w.t.Helper()
+	item, err := p.Plan(envelope.Message{Body: body})
 	must.Succeed(w.t, err)
 	if results, _ := s.Put(context.Background(), []*event.Item{item}); results[0].Verdict != event.Inserted {
 		w.t.Fatalf("%+v", results[0])
 	}
+	return item
 }
 
 // drain lets the stream catch up.
@@ -134,6 +149,59 @@ func (w *world) swept(after time.Duration) {
 	w.drain()
 }
 
+// definition returns what the present version of the file declares of an aggregate, or nil.
+func (w *world) definition(name string) *aggregate.Definition {
+	def, _ := w.plan.Definition(name)
+	return def
+}
+
+// touched touches all items.
+func (w *world) touched() repair.Touched {
+	w.t.Helper()
+	touched, err := repair.Of(w.store).Touch(context.Background())
+	must.Succeed(w.t, err)
+	return touched
+}
+
+// touch touches all items, and lets the stream bring them.
+func (w *world) touch() {
+	w.t.Helper()
+	w.touched()
+	w.drain()
+}
+
+// gone removes an order by hand, and lets the stream tell it.
+func (w *world) gone(id int) {
+	w.t.Helper()
+	w.remove("events", order(id))
+	w.drain()
+}
+
+// finished fails unless a pass is finished, with no difference.
+func (w *world) finished(pass tables.Pass) {
+	w.t.Helper()
+	standing, err := finish(w, pass)
+	must.Succeed(w.t, err)
+	must.Equal(w.t, len(standing), 0, standing)
+}
+
+// ok returns the report, in which nothing may differ.
+func (w *world) ok() *verify.Report {
+	w.t.Helper()
+	r := w.verify()
+	must.Equal(w.t, r.OK(), true, r.Differences)
+	return r
+}
+
+// whats returns what differs, in order.
+func whats(r *verify.Report) string {
+	var list []string
+	for _, d := range r.Differences {
+		list = append(list, d.What)
+	}
+	return strings.Join(list, " ")
+}
+
 func (w *world) verify() *verify.Report {
 	w.t.Helper()
 	report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
@@ -149,18 +217,33 @@ func (w *world) key(def string, n int) attrs {
 			continue
 		}
 		if n--; n < 0 {
-			d, _ := w.plan.Definition(def)
-			return itemKey(lanes.Key(d, total.Address.Bucket, total.Address.By, total.Address.Window))
+			return w.keyOf(total.Address)
 		}
 	}
 	w.t.Fatalf("no such total of %s", def)
 	return nil
 }
 
+func (w *world) keyOf(a aggregate.Address) attrs {
+	return itemKey(lanes.Key(w.definition(a.Name), a.Bucket, a.By, a.Window))
+}
+
 // alter changes a total by hand.
 func (w *world) alter(key attrs, expression string, value types.AttributeValue) {
 	w.t.Helper()
 	w.Alter(w.t, "totals", key, expression, value)
+}
+
+// add adds to an attribute of the first total of an aggregate by hand.
+func (w *world) add(def, name, by string) {
+	w.t.Helper()
+	w.alter(w.key(def, 0), "ADD "+name+" :v", number(by))
+}
+
+// flag flags the first total of an aggregate by hand.
+func (w *world) flag(def string) {
+	w.t.Helper()
+	w.alter(w.key(def, 0), "SET flag = :v", rows.Text("odd"))
 }
 
 // alters makes a function that alters one total of an aggregate.
@@ -170,6 +253,9 @@ func alters(def string, n int, expression, by string) func(*world) {
 		w.alter(w.key(def, n), expression, number(by))
 	}
 }
+
+// adds makes a function that adds to the first total of an aggregate.
+func adds(def, name, by string) func(*world) { return func(w *world) { w.add(def, name, by) } }
 
 func (w *world) remove(table string, key attrs) {
 	w.t.Helper()
