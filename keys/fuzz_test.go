@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func FuzzCanonical(f *testing.F) {
@@ -41,9 +42,7 @@ func FuzzCanonical(f *testing.F) {
 			t.Fatalf("%q: the canonical form %q says something else", src, text)
 		}
 		var indented bytes.Buffer
-		if err := json.Indent(&indented, []byte(src), " ", "\t"); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Indent(&indented, []byte(src), " ", "\t"))
 		if wide, err := event.ParseDocument(indented.String()); err != nil || string(Canonical(nil, wide.Root(), nil)) != text {
 			t.Fatalf("%q: white space changes the canonical form (%v)", src, err)
 		}
@@ -203,16 +202,12 @@ func TestCanonicalFormOfLongNumbers(t *testing.T) {
 // An ignored path with [] leaves a member out of every element, however many there are.
 func TestIgnoredInEveryElement(t *testing.T) {
 	path, err := event.ParseEvery("a[].b[].x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for from, want := range map[string]string{
 		`{"x":1,"a":[{"x":1,"b":[{"x":1,"y":2},{"x":2}]},{"b":{"x":3}},4,{"b":[[{"x":5}],{"y":6}]}]}`: "" +
 			`{"a":[{"b":[{"y":2},{}],"x":1},{"b":{"x":3}},4,{"b":[[{"x":5}],{"y":6}]}],"x":1}`,
 		`{"a":[` + strings.Repeat(`{"b":[{"x":1,"y":2}]},`, 20) + `0]}`: `{"a":[` + strings.Repeat(`{"b":[{"y":2}]},`, 20) + `0]}`,
 	} {
-		if got := string(Canonical(nil, root(t, from), []event.Path{path})); got != want {
-			t.Errorf("%s, not %s", got, want)
-		}
+		must.Equal(t, string(Canonical(nil, root(t, from), []event.Path{path})), want)
 	}
 }

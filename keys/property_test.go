@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,20 +17,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
-// seeded makes the random numbers of a test and says how to get them again.
+// seeded makes the random numbers of a test.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("replay with: SEED=%d go test -run '^%s$' ./keys", seed, t.Name())
-	return rand.New(rand.NewPCG(seed, 0))
+	return rand.New(rand.NewPCG(replay.Seed(t, 0), 0))
 }
 
 // nasty is made of what could break a key apart or make two one.
@@ -87,9 +79,7 @@ func TestEscapeAgainstItsTwin(t *testing.T) {
 	}
 	for s, want := range map[string]string{"": "", "plain": "plain", "m#o": "m%23o", "100%": "100%25", "a\tb": "a%09b", "\x7f": "%7F",
 		"\u0080\u009f\u00a0": "%C2%80%C2%9F\u00a0", "x\xffy": "x%FFy", "\xc2": "%C2", "é": "é"} {
-		if got := Escape(s); got != want {
-			t.Errorf("%q is escaped %q, want %q", s, got, want)
-		}
+		must.Equal(t, Escape(s), want, s)
 	}
 }
 
@@ -97,12 +87,10 @@ func TestEscapeAgainstItsTwin(t *testing.T) {
 // separated.
 func TestDifferentTuplesNeverShareAKey(t *testing.T) {
 	r := seeded(t)
-	templates := []*Template{must(t, "{a}#{b}#{c}"), must(t, "P{a}x#{b}#y{c}"), must(t, "{a}##{b}%23#{c}#"),
-		must(t, "{c}#{a}a#A{b | sha256}")}
+	templates := []*Template{compiled(t, "{a}#{b}#{c}"), compiled(t, "P{a}x#{b}#y{c}"), compiled(t, "{a}##{b}%23#{c}#"),
+		compiled(t, "{c}#{a}a#A{b | sha256}")}
 	for _, template := range templates {
-		if err := template.CheckSeparated(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, template.CheckSeparated())
 		tuples := map[string][3]string{}
 		for range 15_000 {
 			// Short texts of few letters, so that near misses are common.
@@ -111,13 +99,9 @@ func TestDifferentTuplesNeverShareAKey(t *testing.T) {
 				continue
 			}
 			payload, err := json.Marshal(map[string]string{"a": tuple[0], "b": tuple[1], "c": tuple[2]})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			key, err := template.Expand(&Source{Data: root(t, string(payload))})
-			if err != nil {
-				t.Fatalf("%q: %v", tuple, err)
-			}
+			must.Succeed(t, err)
 			if !utf8.ValidString(key) {
 				t.Fatalf("%q makes the key %q", tuple, key)
 			}
@@ -140,12 +124,10 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	through := func(text string) func(string) string {
-		template := must(t, text)
+		template := compiled(t, text)
 		return func(value string) string {
 			key, err := template.Expand(&Source{Data: root(t, `{"v":`+value+`}`)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			return key
 		}
 	}
@@ -242,7 +224,7 @@ func TestURLDecodeReadsEveryEncoding(t *testing.T) {
 		}
 		payload, _ := json.Marshal(map[string]string{"x": coded})
 		if utf8.ValidString(coded) { // otherwise JSON cannot hold it
-			got, err := must(t, "{x | urldecode}").Plain(&Source{Data: root(t, string(payload))})
+			got, err := compiled(t, "{x | urldecode}").Plain(&Source{Data: root(t, string(payload))})
 			if err != nil || got != text {
 				t.Fatalf("%q: %q, %v, want %q", coded, got, err, text)
 			}

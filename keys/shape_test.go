@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // Whatever a template makes of an event passes the check, for every function.
@@ -28,16 +28,9 @@ func TestWhatIsMadePasses(t *testing.T) {
 	templates = append(templates, "{v}", "x{v}", "{v | lower | first:2}", "{@at | day}", "constant")
 	made := 0
 	for _, text := range templates {
-		tpl, err := ParseTemplate(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tpl := compiled(t, text)
 		for _, v := range values {
-			d, err := event.ParseDocument(`{"v":` + v + `}`)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := &Source{Data: d.Root(), At: time.Date(2026, 2, 28, 1, 2, 3, 4, time.UTC), HasAt: true,
+			s := &Source{Data: root(t, `{"v":`+v+`}`), At: time.Date(2026, 2, 28, 1, 2, 3, 4, time.UTC), HasAt: true,
 				Secret: []byte("a secret of sixteen bytes")}
 			out, err := tpl.Expand(s)
 			if err != nil || strings.Contains(out, "%") {
@@ -78,13 +71,6 @@ func TestWhatIsNeverMade(t *testing.T) {
 		{"all", "every", `a text with "all" in it`},
 		{"{c}", "", "not empty"},
 	} {
-		tpl, err := ParseTemplate(tt.template)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tpl.CheckMade(tt.text); err == nil || !strings.Contains(err.Error(), tt.says) ||
-			!strings.Contains(err.Error(), tt.template) {
-			t.Errorf("%s and %q: %v", tt.template, tt.text, err)
-		}
+		must.Fail(t, compiled(t, tt.template).CheckMade(tt.text), tt.says, tt.template)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // order is a typical payload of about 400 bytes.
@@ -13,16 +14,12 @@ const order = `{"type":"order.placed","merchant_id":"m-4711","order_id":"o-2024-
 // The tape and its header, the canonical text, a buffer and the key: nothing else is allocated.
 func TestAllocations(t *testing.T) {
 	ignore := paths(t, []string{"trace_id"})
-	pk, at := must(t, "MERCHANT#{merchant_id}#{order_id}"), must(t, "{placed_at}")
-	sk := must(t, "{@at | time}#{total_cents | pad:12 | rev}")
-	d, err := event.ParseDocument(order)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Source{Data: d.Root(), Type: "order.placed", HasAt: true}
-	if s.At, err = at.Time(s); err != nil {
-		t.Fatal(err)
-	}
+	pk, at := compiled(t, "MERCHANT#{merchant_id}#{order_id}"), compiled(t, "{placed_at}")
+	sk := compiled(t, "{@at | time}#{total_cents | pad:12 | rev}")
+	s := &Source{Data: root(t, order), Type: "order.placed", HasAt: true}
+	var err error
+	s.At, err = at.Time(s)
+	must.Succeed(t, err)
 	buffer := make([]byte, 0, 256)
 	for _, c := range []struct {
 		name string
@@ -43,7 +40,7 @@ func TestAllocations(t *testing.T) {
 
 // BenchmarkOrder is what every event costs before it is put: parse, digest, key.
 func BenchmarkOrder(b *testing.B) {
-	pk := must(b, "MERCHANT#{merchant_id}#{order_id}")
+	pk := compiled(b, "MERCHANT#{merchant_id}#{order_id}")
 	b.ReportAllocs()
 	for b.Loop() {
 		d, err := event.ParseDocument(order)
@@ -68,7 +65,7 @@ func BenchmarkDigest(b *testing.B) {
 
 func BenchmarkExpand(b *testing.B) {
 	s := &Source{Data: root(b, order), HasAt: true, At: time.Unix(1709647651, 0), ID: "m-4711#o-1"}
-	template := must(b, "{@at | time}#{@id}")
+	template := compiled(b, "{@at | time}#{@id}")
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := template.Expand(s); err != nil {

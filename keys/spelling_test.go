@@ -2,6 +2,8 @@ package keys
 
 import (
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 func TestTemplatesThatMayEqual(t *testing.T) {
@@ -17,17 +19,10 @@ func TestTemplatesThatMayEqual(t *testing.T) {
 		{"{@type}", "order.paid", false},
 		{"{@type | first:5}", "{@type | first:5}", true}, {"A#{x}.{@type}", "A#{x}.{@type}", false}, {"{@type}{x}", "{@type}{x}", false},
 	} {
-		a, err := ParseTemplate(c.a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := ParseTemplate(c.b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if MayEqual(a, "order.placed", b, "order.paid") != c.want || MayEqual(b, "order.paid", a, "order.placed") != c.want {
-			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
-		}
+		a := compiled(t, c.a)
+		b := compiled(t, c.b)
+		must.Equal(t, MayEqual(a, "order.placed", b, "order.paid"), c.want, c.a, c.b)
+		must.Equal(t, MayEqual(b, "order.paid", a, "order.placed"), c.want, c.a, c.b)
 	}
 }
 
@@ -38,12 +33,6 @@ func TestCanonicalTemplate(t *testing.T) {
 		"{@at|day}#{@attribute.x}":        "{@at|day}#{@attribute.x}",
 		"plain":                           "plain",
 	} {
-		tpl, err := ParseTemplate(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := tpl.Canonical(); got != want {
-			t.Errorf("%s: %s", text, got)
-		}
+		must.Equal(t, compiled(t, text).Canonical(), want)
 	}
 }

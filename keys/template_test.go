@@ -3,15 +3,15 @@ package keys
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
-func must(tb testing.TB, text string) *Template {
+func compiled(tb testing.TB, text string) *Template {
 	tb.Helper()
 	t, err := ParseTemplate(text)
 	if err != nil {
@@ -22,7 +22,7 @@ func must(tb testing.TB, text string) *Template {
 
 func TestTemplateParts(t *testing.T) {
 	const text = `ORDER#{ a.b[0] | trim|first:8 }#x{@at | day}#{@attribute.a-b.c}#{a.b[0]}#{["}|\""] | hmac}`
-	template := must(t, text)
+	template := compiled(t, text)
 	if template.Text() != text || template.Constant() || !template.UsesHMAC() {
 		t.Error("the template misjudges itself")
 	}
@@ -43,16 +43,10 @@ func TestTemplateParts(t *testing.T) {
 	}
 	want := []string{"ORDER#", "a.b[0] | trim: | first:8 (lossy)", "#x", "@at | day: (lossy)", "#", "@attribute.a-b.c", "#", "a.b[0]", "#",
 		`["}|\""] | hmac:`}
-	if !slices.Equal(got, want) {
-		t.Errorf("parts\n%q, want\n%q", got, want)
-	}
-	if paths := template.Paths(); len(paths) != 2 || paths[0].String() != "a.b[0]" || paths[1].String() != `["}|\""]` {
-		t.Errorf("paths %v", paths)
-	}
-	if derived := template.Derived(); !slices.Equal(derived, []string{"@at", "@attribute.a-b.c"}) {
-		t.Errorf("derived %v", derived)
-	}
-	constant := must(t, "TOTAL#1")
+	must.Match(t, got, want)
+	must.Equal(t, fmt.Sprint(template.Paths()), `[a.b[0] ["}|\""]]`)
+	must.Match(t, template.Derived(), []string{"@at", "@attribute.a-b.c"})
+	constant := compiled(t, "TOTAL#1")
 	if text, err := constant.Expand(&Source{}); !constant.Constant() || constant.UsesHMAC() || text != "TOTAL#1" || err != nil {
 		t.Errorf("a constant is %q, %v", text, err)
 	}
@@ -105,9 +99,7 @@ func TestTemplateMistakes(t *testing.T) {
 		}
 	}
 	_, err := ParseTemplate("{a | shard}")
-	if want := "shard needs an argument; write shard:8"; err == nil || err.Error() != want {
-		t.Errorf("the message is %v, want %s", err, want)
-	}
+	must.Equal(t, fmt.Sprint(err), "shard needs an argument; write shard:8")
 }
 
 func TestLossyFunctions(t *testing.T) {
@@ -121,9 +113,7 @@ func TestLossyFunctions(t *testing.T) {
 		"{a | split:1}": true, "{a | split:1:/}": true,
 		"{a | lower | hmac}": true, "{@at | unix | pad:12}": true,
 	} {
-		if got := must(t, text).Parts()[0].Lossy; got != lossy {
-			t.Errorf("%s: lossy %v", text, got)
-		}
+		must.Equal(t, compiled(t, text).Parts()[0].Lossy, lossy, text)
 	}
 }
 
@@ -139,25 +129,22 @@ func TestParent(t *testing.T) {
 		{"org.shop.cart", "parent:.", "org.shop"}, {"a/b", "parent:.", ""}, {"a::b", "parent::", "a:"},
 		{"a#b#c", "parent:#", "a%23b"}, {`a\b`, `parent:\`, "a"},
 	} {
-		got, err := must(t, "{@id | "+tt.call+"}").Expand(&Source{ID: tt.value})
+		got, err := compiled(t, "{@id | "+tt.call+"}").Expand(&Source{ID: tt.value})
 		if missing := (*Missing)(nil); got != tt.want || errors.As(err, &missing) != (tt.want == "") {
 			t.Errorf("%s of %q: %q, %v, want %q", tt.call, tt.value, got, err, tt.want)
 		}
 	}
-	if _, err := must(t, "{@id | parent}").Expand(&Source{}); err == nil || err.Error() != "@id is empty" {
-		t.Errorf("of an empty text: %v", err)
-	}
+	_, err := compiled(t, "{@id | parent}").Expand(&Source{})
+	must.Equal(t, fmt.Sprint(err), "@id is empty")
 	for _, separator := range strings.Split(separators, "") {
 		if separator == "/" {
 			continue
 		}
-		tpl := must(t, "{@id | parent:"+separator+"}")
-		if got, err := tpl.Plain(&Source{ID: "a/b" + separator + "c"}); got != "a/b" || err != nil {
-			t.Errorf("%s: %q, %v", separator, got, err)
-		}
-		if again := must(t, tpl.Canonical()).Canonical(); again != tpl.Canonical() {
-			t.Errorf("%s is written %s", tpl.Canonical(), again)
-		}
+		tpl := compiled(t, "{@id | parent:"+separator+"}")
+		got, err := tpl.Plain(&Source{ID: "a/b" + separator + "c"})
+		must.Succeed(t, err)
+		must.Equal(t, got, "a/b", separator)
+		must.Equal(t, compiled(t, tpl.Canonical()).Canonical(), tpl.Canonical())
 	}
 }
 
@@ -174,7 +161,7 @@ func TestSplitAgainstItsTwin(t *testing.T) {
 		if separator == "#" {
 			call = ""
 		}
-		tpl := must(t, fmt.Sprintf("{@id | split:%d%s}", n, call))
+		tpl := compiled(t, fmt.Sprintf("{@id | split:%d%s}", n, call))
 		want := ""
 		if pieces := strings.Split(value, separator); n <= len(pieces) {
 			want = pieces[n-1]
@@ -182,9 +169,7 @@ func TestSplitAgainstItsTwin(t *testing.T) {
 		if got, err := tpl.Plain(&Source{ID: value}); got != want || (err == nil) != (want != "") {
 			t.Fatalf("%s of %q: %q, %v, want %q", tpl.Text(), value, got, err, want)
 		}
-		if again := must(t, tpl.Canonical()).Canonical(); again != tpl.Canonical() {
-			t.Errorf("%s is written %s", tpl.Canonical(), again)
-		}
+		must.Equal(t, compiled(t, tpl.Canonical()).Canonical(), tpl.Canonical())
 	}
 }
 
@@ -203,18 +188,16 @@ func TestCheckSeparated(t *testing.T) {
 		"x": true, "{a}": true, "x{a}y": true, "{a}#{b}": true, "{a}x#y{b}": true, "{a}##{b}": true, "#{a}#{b}#": true,
 		"{a}{b}": false, "{a}-{b}": false, "#{a}{b}": false, "{a}#{b}{c}": false, "{a}#{b}-{c}": false, "{@at | day}T{@id}": false,
 	} {
-		err := must(t, text).CheckSeparated()
+		err := compiled(t, text).CheckSeparated()
 		var mistake *TemplateError
 		if (err == nil) != fine || err != nil && (!errors.As(err, &mistake) || text[mistake.Offset] != '{' || mistake.Offset == 0) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	err := must(t, "{a}-{b}-{@id}").CheckSeparated()
+	err := compiled(t, "{a}-{b}-{@id}").CheckSeparated()
 	const want = `"-" does not separate field a from field b, because their values may contain it too, ` +
 		"so different values can make the same key; write a # between them"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	must.Equal(t, fmt.Sprint(err), want)
 }
 
 func TestExpandExplainsItself(t *testing.T) {
@@ -242,21 +225,20 @@ func TestExpandExplainsItself(t *testing.T) {
 		"{email | pad:4}": `Poison (wrong-type): field email | pad:4: "a@b" is not a non-negative integer without leading zeros`,
 		"{email | hmac}":  "Retry (refused): field email | hmac: there is no secret; set INGOT_PII_KEY",
 	} {
-		got, err := must(t, text).Expand(s)
-		if err == nil || err.Error() != want || got != "" {
-			t.Errorf("%s: %q, %v, want %s", text, got, err, want)
-		}
+		got, err := compiled(t, text).Expand(s)
+		must.Equal(t, fmt.Sprint(err), want, text)
+		must.Equal(t, got, "", text)
 	}
 }
 
 // What was in the buffer stays, and a failure leaves nothing behind.
 func TestAppendToABuffer(t *testing.T) {
 	s := &Source{Data: root(t, `{"a":"x#y","b":7}`)}
-	dst, err := must(t, "A#{a}#{b | pad:3}").Append([]byte("before#"), s)
+	dst, err := compiled(t, "A#{a}#{b | pad:3}").Append([]byte("before#"), s)
 	if string(dst) != "before#A#x%23y#007" || err != nil {
 		t.Errorf("%q, %v", dst, err)
 	}
-	dst, err = must(t, "A#{a}#{c}").Append([]byte("before#"), s)
+	dst, err = compiled(t, "A#{a}#{c}").Append([]byte("before#"), s)
 	if string(dst) != "before#" || err == nil {
 		t.Errorf("%q, %v", dst, err)
 	}
@@ -270,13 +252,11 @@ func TestTimeTemplates(t *testing.T) {
 		"x": false, "{a}Z": false, "{a}#{b}": false, "{a | day}": false, "{a | time | unix}": false, "{a | time}": false,
 		"{a | hmac}": false,
 	} {
-		template := must(t, text)
+		template := compiled(t, text)
 		err := template.CheckTime()
-		if (err == nil) != fine {
-			t.Errorf("%s: %v", text, err)
-		}
-		if text == "x" && err.Error() != `a time is one value; write "{x}", "{x | unix}" or "{x | unixms}"` {
-			t.Errorf("%s: %v", text, err)
+		must.Equal(t, err == nil, fine, text, err)
+		if text == "x" {
+			must.Equal(t, err.Error(), `a time is one value; write "{x}", "{x | unix}" or "{x | unixms}"`)
 		}
 		if _, err := template.Time(&Source{}); err == nil {
 			t.Errorf("%s reads a time from nothing", text)
@@ -295,9 +275,9 @@ func TestTimeTemplates(t *testing.T) {
 		"{ms | unixms}":              "1970-01-01T00:00:00.000000001Z",
 		"{@attribute.sent | unixms}": "2018-06-26T08:00:00.000000000Z", "{@attribute.at}": "2024-03-05T12:07:31.000000000Z",
 	} {
-		if at, err := must(t, text).Time(s); err != nil || FormatTime(at) != want {
-			t.Errorf("%s: %s, %v, want %s", text, FormatTime(at), err, want)
-		}
+		at, err := compiled(t, text).Time(s)
+		must.Succeed(t, err)
+		must.Equal(t, FormatTime(at), want, text)
 	}
 	for text, want := range map[string]string{
 		"{beyond | unix}": "outside of the years", "{fine | unix}": "finer than a nanosecond", "{huge | unix}": "outside of the years",
@@ -320,14 +300,14 @@ func TestTimeTemplates(t *testing.T) {
 		"{@attribute.at | unix}":   "is not a number but an RFC 3339 time: leave | unix out",
 		"{@attribute.word | unix}": "\"word\" is not a number",
 	} {
-		_, err := must(t, text).Time(s)
+		_, err := compiled(t, text).Time(s)
 		var refusal *event.Refusal
 		if !errors.As(err, &refusal) || refusal.Reason != event.BadTime || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 	at := time.Date(2024, 3, 5, 14, 0, 0, 5, time.FixedZone("", 3600))
-	if got, err := must(t, "{@at}").Time(&Source{At: at, HasAt: true}); err != nil || !got.Equal(at) || got.Location() != time.UTC {
+	if got, err := compiled(t, "{@at}").Time(&Source{At: at, HasAt: true}); err != nil || !got.Equal(at) || got.Location() != time.UTC {
 		t.Errorf("@at is %v, %v", got, err)
 	}
 }

@@ -1,17 +1,18 @@
 package keys
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 // vectorFile is testdata/vectors.json; testdata/README.md explains it.
@@ -90,17 +91,10 @@ type vectorPair struct {
 
 func readVectors(t *testing.T) *vectorFile {
 	t.Helper()
-	file, err := os.Open("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	dec := json.NewDecoder(file)
+	dec := json.NewDecoder(bytes.NewReader(must.Read(t, "testdata/vectors.json")))
 	dec.DisallowUnknownFields()
 	var v vectorFile
-	if err := dec.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, dec.Decode(&v))
 	if _, err := dec.Token(); err != io.EOF || v.Version != 1 {
 		t.Fatalf("version %d, then %v", v.Version, err)
 	}
@@ -110,21 +104,24 @@ func readVectors(t *testing.T) *vectorFile {
 func (e *vectorEvent) source(t *testing.T) *Source {
 	t.Helper()
 	s := &Source{Data: root(t, e.Payload), Type: e.Type, ID: e.ID, Source: e.Source, Attributes: e.Attributes, Secret: []byte(e.Secret)}
-	var err error
 	if e.At != "" {
-		s.HasAt = true
-		if s.At, err = ParseTime(e.At); err != nil {
-			t.Fatal(err)
-		}
+		at, err := ParseTime(e.At)
+		must.Succeed(t, err)
+		s.At, s.HasAt = at, true
 	}
 	if e.Digest != "" {
-		digest, err := hex.DecodeString(e.Digest)
-		if err != nil || len(digest) != len(s.Digest) {
-			t.Fatalf("digest %q: %v", e.Digest, err)
-		}
+		digest := unhex(t, e.Digest)
+		must.Equal(t, len(digest), len(s.Digest))
 		s.Digest = event.Digest(digest)
 	}
 	return s
+}
+
+func unhex(t *testing.T, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(text)
+	must.Succeed(t, err)
+	return b
 }
 
 func root(tb testing.TB, payload string) event.Node {
@@ -141,9 +138,7 @@ func paths(tb testing.TB, texts []string) []event.Path {
 	var list []event.Path
 	for _, s := range texts {
 		p, err := event.ParsePath(s)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must.Succeed(tb, err)
 		list = append(list, p)
 	}
 	return list
@@ -190,18 +185,11 @@ func TestVectorsOfDigests(t *testing.T) {
 	v := readVectors(t)
 	for _, c := range v.Digests {
 		payload, ignore := root(t, c.Payload), paths(t, c.Ignore)
-		if got := string(DigestText(nil, c.Type, payload, ignore)); got != c.Text {
-			t.Errorf("%s: text\n%s, want\n%s", c.Name, got, c.Text)
-		}
-		if got := Digest(c.Type, payload, ignore).String(); got != c.SHA256 {
-			t.Errorf("%s: %s, want %s", c.Name, got, c.SHA256)
-		}
+		must.Equal(t, string(DigestText(nil, c.Type, payload, ignore)), c.Text, c.Name)
+		must.Equal(t, Digest(c.Type, payload, ignore).String(), c.SHA256, c.Name)
 	}
 	for _, c := range v.Undecodable {
-		raw, err := hex.DecodeString(c.PayloadHex)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := unhex(t, c.PayloadHex)
 		if c.Payload != nil {
 			raw = []byte(*c.Payload)
 		}
@@ -214,12 +202,10 @@ func TestVectorsOfDigests(t *testing.T) {
 func TestVectorsOfKeys(t *testing.T) {
 	v := readVectors(t)
 	s := v.Event.source(t)
-	if s.Digest != Digest(s.Type, s.Data, nil) {
-		t.Errorf("the event's digest is %s", Digest(s.Type, s.Data, nil))
-	}
+	must.Equal(t, s.Digest, Digest(s.Type, s.Data, nil))
 	used := map[string]bool{}
 	for _, c := range v.Keys {
-		template := must(t, c.Template)
+		template := compiled(t, c.Template)
 		got, err := template.Expand(s)
 		c.judge(t, c.Name, got, c.Text, err)
 		for _, p := range template.Parts() {
@@ -234,7 +220,7 @@ func TestVectorsOfKeys(t *testing.T) {
 		}
 	}
 	for _, c := range v.Instants {
-		at, err := must(t, c.Template).Time(s)
+		at, err := compiled(t, c.Template).Time(s)
 		c.judge(t, c.Template, FormatTime(at), c.Time, err)
 	}
 }
@@ -242,9 +228,7 @@ func TestVectorsOfKeys(t *testing.T) {
 func TestVectorsOfChecks(t *testing.T) {
 	v := readVectors(t)
 	for _, c := range v.Checks {
-		if got := SecretCheck([]byte(c.Secret), c.Name); got != c.Check {
-			t.Errorf("%s of %s: %s, want %s", c.Name, c.Secret, got, c.Check)
-		}
+		must.Equal(t, SecretCheck([]byte(c.Secret), c.Name), c.Check, c.Name, c.Secret)
 	}
 	if len(v.Checks) < 2 {
 		t.Errorf("%d check values", len(v.Checks))
@@ -256,10 +240,8 @@ func TestVectorsOfChecks(t *testing.T) {
 func TestLabelsHaveKeysOfTheirOwn(t *testing.T) {
 	secret := []byte("a secret of sixteen bytes")
 	expand := func(template, value string) string {
-		text, err := must(t, template).Expand(&Source{ID: value, Secret: secret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text, err := compiled(t, template).Expand(&Source{ID: value, Secret: secret})
+		must.Succeed(t, err)
 		return text
 	}
 	seen := map[string]string{}
@@ -270,20 +252,16 @@ func TestLabelsHaveKeysOfTheirOwn(t *testing.T) {
 				t.Errorf("%s of %q is %s too", template, value, other)
 			}
 			seen[text] = template + " of " + value
-			key, err := hex.DecodeString(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if again, err := must(t, "{@id | hmac}").Expand(&Source{ID: "x", Secret: key}); err != nil ||
+			key := unhex(t, text)
+			if again, err := compiled(t, "{@id | hmac}").Expand(&Source{ID: "x", Secret: key}); err != nil ||
 				again == expand("{@id | hmac:a}", "x") {
 				t.Errorf("%s of %q is the key of the label a: %v", template, value, err)
 			}
 		}
 	}
 	for _, bad := range []string{"", " ", "a b", "a:b", "é", strings.Repeat("x", 65)} {
-		if _, err := ParseTemplate("{@id | hmac:" + bad + "}"); err == nil || !strings.Contains(err.Error(), "hmac:email") {
-			t.Errorf("the label %q: %v", bad, err)
-		}
+		_, err := ParseTemplate("{@id | hmac:" + bad + "}")
+		must.Fail(t, err, "hmac:email")
 	}
 }
 
@@ -297,18 +275,14 @@ func TestVectorsOfPairs(t *testing.T) {
 			a, b = Digest(c.A.Type, root(t, c.A.Payload), ignore).String(), Digest(c.B.Type, root(t, c.B.Payload), ignore).String()
 		case "key":
 			var errA, errB error
-			template := must(t, c.Template)
+			template := compiled(t, c.Template)
 			a, errA = template.Expand(c.A.source(t))
 			b, errB = template.Expand(c.B.source(t))
-			if err := errors.Join(errA, errB); err != nil {
-				t.Errorf("%s: %v", c.Name, err)
-			}
+			must.Succeed(t, errors.Join(errA, errB))
 		default:
 			t.Fatalf("%s: a pair of %q", c.Name, c.Of)
 		}
-		if (a == b) != c.Same {
-			t.Errorf("%s: %s and %s", c.Name, a, b)
-		}
+		must.Equal(t, a == b, c.Same, c.Name, a, b)
 	}
 }
 
@@ -328,7 +302,5 @@ func TestVectorsAreMany(t *testing.T) {
 		names = append(names, "pair of "+c.Of+"s "+c.Name)
 	}
 	slices.Sort(names)
-	if len(slices.Compact(slices.Clone(names))) != len(names) {
-		t.Error("two vectors have one name")
-	}
+	must.Equal(t, len(slices.Compact(slices.Clone(names))), len(names))
 }
