@@ -4,25 +4,25 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
-// seeded makes the random numbers of a test and says how to get them again.
+// seeded makes the random numbers of a test.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("SEED"); text != "" {
-		var err error
-		seed, err = strconv.ParseUint(text, 10, 64)
-		must.Succeed(t, err)
-	}
-	t.Logf("replay with: SEED=%d go test -run '^%s$' ./event", seed, t.Name())
-	return rand.New(rand.NewPCG(seed, 0))
+	return rand.New(rand.NewPCG(replay.Seed(t, 0), 0))
+}
+
+// decimal reads a number.
+func decimal(t *testing.T, literal string) Decimal {
+	t.Helper()
+	d, err := ParseDecimal(literal)
+	must.Succeed(t, err)
+	return d
 }
 
 func TestDecimalNormalForm(t *testing.T) {
@@ -46,15 +46,9 @@ func TestDecimalNormalForm(t *testing.T) {
 		{"10000000000000000000000000000000000001", "10000000000000000000000000000000000001"},
 	}
 	for _, c := range cases {
-		d, err := ParseDecimal(c.literal)
-		if err != nil {
-			t.Errorf("%s: %v", c.literal, err)
-			continue
-		}
+		d := decimal(t, c.literal)
 		must.Equal(t, d.String(), c.want)
-		if again, err := ParseDecimal(d.String()); err != nil || again != d {
-			t.Errorf("%s: normal form reads back as %v, %v", c.literal, again, err)
-		}
+		must.Equal(t, decimal(t, d.String()), d)
 	}
 }
 
@@ -70,11 +64,7 @@ func TestDecimalRefusesWhatIsNoNumber(t *testing.T) {
 // rat is the naive twin's number.
 func rat(t *testing.T, d Decimal) *big.Rat {
 	t.Helper()
-	r, ok := new(big.Rat).SetString(d.String())
-	if !ok {
-		t.Fatalf("big.Rat cannot read %q", d)
-	}
-	return r
+	return rational(t, d.String())
 }
 
 // someLiteral makes numbers around all the edges: zeros in odd places, 18 to 41 digits, exponents
@@ -109,14 +99,7 @@ func TestDecimalAgainstRationals(t *testing.T) {
 	r := seeded(t)
 	for range 15_000 {
 		ls, lo := someLiteral(r), someLiteral(r)
-		a, err := ParseDecimal(ls)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
-		b, err := ParseDecimal(lo)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		a, b := decimal(t, ls), decimal(t, lo)
 		source, _ := new(big.Rat).SetString(ls)
 		ra, rb := rat(t, a), rat(t, b)
 		sum, diff := a.Add(b), a.Sub(b)
@@ -154,7 +137,7 @@ func reread(d Decimal) Decimal {
 
 // Where a sum grows past what the small form holds, it takes the large one, and back.
 func TestDecimalSumsAcrossForms(t *testing.T) {
-	nines, _ := ParseDecimal(strings.Repeat("9", 38))
+	nines := decimal(t, strings.Repeat("9", 38))
 	for add, want := range map[int64]string{
 		1: "1e38", 2: "1" + strings.Repeat("0", 37) + "1e0", -1: strings.Repeat("9", 37) + "8",
 	} {
@@ -174,14 +157,12 @@ func TestDecimalOf(t *testing.T) {
 		if got, ok := d.Int64(); !ok || got != i {
 			t.Errorf("DecimalOf(%d).Int64() = %d, %v", i, got, ok)
 		}
-		if want := big.NewInt(i).String(); d.String() != want {
-			t.Errorf("DecimalOf(%d) = %s", i, d)
-		}
+		must.Equal(t, d.String(), big.NewInt(i).String(), i, d)
 	}
 }
 
 func TestDecimalShift(t *testing.T) {
-	d, _ := ParseDecimal("-12.5")
+	d := decimal(t, "-12.5")
 	for places, want := range map[int64]string{0: "-12.5", 1: "-125", 3: "-12500", -3: "-0.0125", 60: "-125e59"} {
 		must.Equal(t, d.Shift(places).String(), want, places)
 	}
@@ -204,11 +185,9 @@ func TestDecimalLimits(t *testing.T) {
 		{"1e999999999999999999", false, false}, {"1e-999999999999999999", false, false},
 	}
 	for _, c := range cases {
-		d, err := ParseDecimal(c.literal)
-		must.Succeed(t, err)
-		if d.Summable() != c.summable || d.Storable() != c.storable {
-			t.Errorf("%s: summable %v, storable %v", c.literal, d.Summable(), d.Storable())
-		}
+		d := decimal(t, c.literal)
+		must.Equal(t, d.Summable(), c.summable, c.literal)
+		must.Equal(t, d.Storable(), c.storable, c.literal)
 	}
 }
 
@@ -230,23 +209,18 @@ func TestDecimalSaysItsBound(t *testing.T) {
 		{"1e-999999999999999999", "has 999999999999999999 decimals, and a sum takes at most 9; " + sum,
 			"is below 1e-130 in size, the least that DynamoDB stores; " + sum},
 	} {
-		d, err := ParseDecimal(c.literal)
-		must.Succeed(t, err)
-		if d.Unsummable() != c.unsummable || d.Unstorable() != c.unstorable {
-			t.Errorf("%s: %q and %q", c.literal, d.Unsummable(), d.Unstorable())
-		}
+		d := decimal(t, c.literal)
+		must.Equal(t, d.Unsummable(), c.unsummable, c.literal)
+		must.Equal(t, d.Unstorable(), c.unstorable, c.literal)
 	}
 }
 
 func TestDecimalFarApart(t *testing.T) {
-	huge, _ := ParseDecimal("1e999999999999999999")
-	tiny, _ := ParseDecimal("-1e-999999999999999999")
+	huge, tiny := decimal(t, "1e999999999999999999"), decimal(t, "-1e-999999999999999999")
 	if huge.Cmp(tiny) != 1 || tiny.Cmp(huge) != -1 || tiny.Cmp(DecimalOf(0)) != -1 || huge.Neg().Cmp(tiny) != -1 {
 		t.Error("numbers far apart compare wrongly")
 	}
-	if beyond, err := ParseDecimal("0.1e-999999999999999999"); err != nil || beyond.String() != "1e-1000000000000000000" {
-		t.Errorf("0.1e-999999999999999999 = %s, %v", beyond, err)
-	}
+	must.Equal(t, decimal(t, "0.1e-999999999999999999").String(), "1e-1000000000000000000")
 	defer func() {
 		if recover() == nil {
 			t.Error("a sum of 10^18 digits was promised")
@@ -257,8 +231,7 @@ func TestDecimalFarApart(t *testing.T) {
 
 func TestDecimalOfAMillionDigits(t *testing.T) {
 	long := strings.Repeat("7", 1<<20)
-	d, err := ParseDecimal(long)
-	must.Succeed(t, err)
+	d := decimal(t, long)
 	if d.String() != long+"e0" || d.Cmp(DecimalOf(7)) != 1 || d.Storable() || d.Summable() {
 		t.Error("a long number lost something")
 	}
@@ -281,14 +254,9 @@ func TestDecimalAllocations(t *testing.T) {
 
 func TestRat(t *testing.T) {
 	for text, want := range map[string]string{"0": "0", "-12.50": "-25/2", "1e3": "1000", "0.001": "1/1000"} {
-		d, err := ParseDecimal(text)
-		if err != nil || d.Rat().RatString() != want {
-			t.Errorf("%s: %v, %v", text, d.Rat(), err)
-		}
+		must.Equal(t, decimal(t, text).Rat().RatString(), want, text)
 	}
 	for _, text := range []string{"1e999999999999", "1e-999999999999", "123456789012345678901234567890123456789"} {
-		if d, err := ParseDecimal(text); err != nil || d.Rat() != nil {
-			t.Errorf("%s: %v, %v", text, d.Rat(), err)
-		}
+		must.Equal(t, decimal(t, text).Rat(), nil, text)
 	}
 }

@@ -46,9 +46,7 @@ func FuzzDecimal(f *testing.F) {
 			got  Decimal
 			want *big.Rat
 		}{"+": {x.Add(y), new(big.Rat).Add(p, q)}, "-": {x.Sub(y), new(big.Rat).Sub(p, q)}} {
-			if c.want.Cmp(rational(t, c.got.String())) != 0 {
-				t.Errorf("%s %s %s is %s", a, name, b, c.got)
-			}
+			must.Equal(t, c.want.Cmp(rational(t, c.got.String())), 0, a, name, b, c.got)
 		}
 	})
 }

@@ -45,9 +45,7 @@ func TestSequenceOrder(t *testing.T) {
 			digits[i] = "0019"[r.IntN(4)]
 		}
 		s, err := ParseSequence(string(digits))
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		must.Succeed(t, err)
 		n, _ := new(big.Int).SetString(string(digits), 10)
 		return s, n
 	}
@@ -64,9 +62,7 @@ func TestSequenceOrder(t *testing.T) {
 func TestKey(t *testing.T) {
 	keys := []Key{{"b", "1"}, {"a", "2"}, {"a", "1"}, {}, {"a", ""}}
 	slices.SortFunc(keys, Key.Compare)
-	if want := []Key{{}, {"a", ""}, {"a", "1"}, {"a", "2"}, {"b", "1"}}; !slices.Equal(keys, want) {
-		t.Errorf("order %v", keys)
-	}
+	must.Match(t, keys, []Key{{}, {"a", ""}, {"a", "1"}, {"a", "2"}, {"b", "1"}})
 	if !(Key{}).IsZero() || (Key{SK: "x"}).IsZero() || (Key{"p", "s"}).String() != "p / s" {
 		t.Error("a key misnames itself")
 	}
@@ -118,9 +114,7 @@ func TestVerdicts(t *testing.T) {
 
 func TestChangeKinds(t *testing.T) {
 	for kind, want := range map[ChangeKind]string{Insert: "INSERT", Modify: "MODIFY", Remove: "REMOVE", 0: "UNKNOWN", 9: "UNKNOWN"} {
-		if kind.String() != want {
-			t.Errorf("kind %d is %s", kind, kind)
-		}
+		must.Equal(t, kind.String(), want, kind)
 	}
 }
 

@@ -18,10 +18,7 @@ func TestPathReadsAndWrites(t *testing.T) {
 	}
 	for _, c := range cases {
 		p, err := ParsePath(c.in)
-		if err != nil {
-			t.Errorf("%s: %v", c.in, err)
-			continue
-		}
+		must.Succeed(t, err)
 		must.Equal(t, p.String(), c.out, c.in, p)
 		if again, err := ParsePath(p.String()); err != nil || !again.Equal(p) || p.IsZero() {
 			t.Errorf("%s is read back as %v, %v", c.out, again, err)
@@ -53,9 +50,8 @@ func TestPathRelations(t *testing.T) {
 	for _, c := range cases {
 		p, _ := ParsePath(c.p)
 		q, _ := ParsePath(c.q)
-		if p.Equal(q) != c.equal || p.Contains(q) != c.contains {
-			t.Errorf("%s, %s: equal %v, contains %v", p, q, p.Equal(q), p.Contains(q))
-		}
+		must.Equal(t, p.Equal(q), c.equal, p, q)
+		must.Equal(t, p.Contains(q), c.contains, p, q)
 	}
 	var root Path
 	a := root.Member("a")
