@@ -53,9 +53,7 @@ func TestSuite(t *testing.T) {
 		}
 	}
 	for file, want := range refusedOfSuite {
-		if refused[file] != want {
-			t.Errorf("%s: %d of its schemas are refused, want %d", file, refused[file], want)
-		}
+		must.Equal(t, refused[file], want, file)
 	}
 	if checks < 1000 {
 		t.Errorf("%d checks were made, and the suite has over 1,000", checks)

@@ -30,13 +30,6 @@ func sequence(t testing.TB, s string) event.Sequence {
 	return q
 }
 
-func instant(t testing.TB, s string) time.Time {
-	t.Helper()
-	at, err := time.Parse(time.RFC3339Nano, s)
-	must.Succeed(t, err)
-	return at
-}
-
 var daily = &aggregate.Definition{
 	Name: "merchant_daily", Since: 1, By: []string{"merchant"}, Window: 24 * time.Hour, Spread: 4, Retain: 400 * 24 * time.Hour,
 	Values: []aggregate.Value{{Name: "largest", Op: aggregate.Max}, {Name: "orders", Op: aggregate.Count},
@@ -59,7 +52,7 @@ func TestWindowStart(t *testing.T) {
 		{0, "2018-02-01T00:00:00Z", "-"},
 	} {
 		def := &aggregate.Definition{Window: c.window}
-		must.Equal(t, lanes.WindowText(lanes.WindowStart(def, instant(t, c.at))), c.want)
+		must.Equal(t, lanes.WindowText(lanes.WindowStart(def, must.Time(c.at))), c.want)
 	}
 }
 
@@ -80,20 +73,17 @@ func TestCalendarWindows(t *testing.T) {
 		{12, "0001-06-01T00:00:00Z", "0001-01-01T00:00:00Z", "0002-01-01T00:00:00Z"},
 	} {
 		def := &aggregate.Definition{Window: 31 * 24 * time.Hour, Months: c.months, Retain: time.Hour}
-		start := lanes.WindowStart(def, instant(t, c.at))
+		start := lanes.WindowStart(def, must.Time(c.at))
 		// An item expires when its window has ended and its life is over, which is an hour.
-		if got, end := lanes.WindowText(start), lanes.WindowText(lanes.Expiry(def, start)-3600); got != c.start || end != c.ends {
-			t.Errorf("%d months at %s: from %s to %s, want from %s to %s", c.months, c.at, got, end, c.start, c.ends)
-		}
+		must.Equal(t, lanes.WindowText(start), c.start, c.months, c.at)
+		must.Equal(t, lanes.WindowText(lanes.Expiry(def, start)-3600), c.ends, c.months, c.at)
 	}
 }
 
 func TestKeys(t *testing.T) {
-	start := lanes.WindowStart(daily, instant(t, "2018-02-01T10:00:00Z"))
+	start := lanes.WindowStart(daily, must.Time("2018-02-01T10:00:00Z"))
 	key := lanes.Key(daily, 3, []string{"m%23 1"}, start)
-	if want := (event.Key{PK: "A#merchant_daily#1#3#m%23 1", SK: "2018-02-01T00:00:00Z"}); key != want {
-		t.Errorf("key %q, want %q", key, want)
-	}
+	must.Equal(t, key, (event.Key{PK: "A#merchant_daily#1#3#m%23 1", SK: "2018-02-01T00:00:00Z"}))
 	address, ok := lanes.ParseKey(key)
 	want := aggregate.Address{Name: "merchant_daily", Since: 1, Bucket: 3, By: []string{"m%23 1"}, Window: start}
 	if !ok || !reflect.DeepEqual(address, want) {
@@ -115,7 +105,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("ParseKey takes %q for an aggregate item", foreign)
 		}
 	}
-	if got, want := lanes.Expiry(daily, start), instant(t, "2018-02-02T00:00:00Z").Add(400*24*time.Hour).Unix(); got != want {
+	if got, want := lanes.Expiry(daily, start), must.Time("2018-02-02T00:00:00Z").Add(400*24*time.Hour).Unix(); got != want {
 		t.Errorf("expiry %d, want window end and retain, %d", got, want)
 	}
 	// Each is as long as a pipeline may declare. Together they are longer than a time.Duration can
@@ -169,9 +159,7 @@ func TestStoredForms(t *testing.T) {
 	}
 	for text, want := range map[string]bool{"800000000003126276362": true, "800000000003126276361": true, "800000000003126276363": false,
 		"0000800000000003126276362": true, "1405400000000002063282832": false} {
-		if mark.Covers(sequence(t, text)) != want {
-			t.Errorf("the mark covers %s: %v; it must cover its own number and those below, as numbers", text, !want)
-		}
+		must.Equal(t, mark.Covers(sequence(t, text)), want, text)
 	}
 	if got, err := lanes.ParseMark(mark[:]); err != nil || got != mark || !got.Created().Equal(time.Unix(1517443200, 0)) {
 		t.Errorf("ParseMark: %v %v", got, err)
@@ -185,18 +173,14 @@ func TestStoredForms(t *testing.T) {
 
 	receipt := lanes.ReceiptKey("arn", event.Key{PK: "p", SK: "s"}, sequence(t, "800000000003126276362"))
 	text := sha256.Sum256([]byte("\x00\x00\x00\x03arn\x00\x00\x00\x01p\x00\x00\x00\x01s\x00\x00\x00\x15800000000003126276362"))
-	if want := (event.Key{PK: "R#" + hex.EncodeToString(text[:]), SK: "-"}); receipt != want {
-		t.Errorf("receipt %q, want %q", receipt, want)
-	}
+	must.Equal(t, receipt, (event.Key{PK: "R#" + hex.EncodeToString(text[:]), SK: "-"}))
 
-	item := &event.Item{Key: event.Key{PK: "M", SK: "O"}, At: instant(t, "2018-02-01T10:00:00Z")}
+	item := &event.Item{Key: event.Key{PK: "M", SK: "O"}, At: must.Time("2018-02-01T10:00:00Z")}
 	c := lanes.Contribute(daily, item, []string{"m"}, []aggregate.Amount{{}, {Set: true, Number: event.DecimalOf(1)},
 		{Set: true, Number: number(t, "12.50")}})
 	term := sha256.Sum256(
 		[]byte("\x00\x00\x00\x01M\x00\x00\x00\x01O\x00\x00\x00\x06orders\x00\x00\x00\x011\x00\x00\x00\x07revenue\x00\x00\x00\x0412.5"))
-	if want := int64(binary.BigEndian.Uint64(term[:8]) >> 2); c.Term != want {
-		t.Errorf("term %d, want %d", c.Term, want)
-	}
+	must.Equal(t, c.Term, int64(binary.BigEndian.Uint64(term[:8])>>2))
 }
 
 // world is a random history of items. It also computes what they add up to, in the slow way.
@@ -257,7 +241,16 @@ func TestFoldsAddUp(t *testing.T) {
 		totals, marks := map[event.Key]lanes.Delta{}, map[event.Key]lanes.Mark{}
 		closedTerms, closedN := map[event.Key]event.Decimal{}, map[event.Key]int64{}
 		lane := event.Lane{StreamARN: "arn", ShardID: "s"}
-		deliver := func(batch *lanes.Batch) {
+		type delivery struct {
+			c        *event.Change
+			old, new *aggregate.Contribution
+		}
+		var pending []delivery
+		deliver := func() {
+			batch := lanes.NewBatch(aggregate.Marks, lane)
+			for _, p := range pending {
+				batch.Add(p.c, list(p.old), list(p.new))
+			}
 			for _, u := range batch.Updates() {
 				if mark, ok := marks[u.Key]; ok {
 					u.Drop(mark)
@@ -277,11 +270,6 @@ func TestFoldsAddUp(t *testing.T) {
 				totals[u.Key], marks[u.Key] = sum, d.Last
 			}
 		}
-		type delivery struct {
-			c        *event.Change
-			old, new *aggregate.Contribution
-		}
-		var pending []delivery
 		for range 60 {
 			c, old, new := w.change()
 			if c.Expired {
@@ -294,21 +282,13 @@ func TestFoldsAddUp(t *testing.T) {
 				continue
 			}
 			for repeat := true; repeat; repeat = w.rng.IntN(3) == 0 {
-				batch := lanes.NewBatch(aggregate.Marks, lane)
-				for _, p := range pending {
-					batch.Add(p.c, list(p.old), list(p.new))
-				}
-				deliver(batch)
+				deliver()
 			}
 			if w.rng.IntN(2) == 0 {
 				pending = nil
 			}
 		}
-		batch := lanes.NewBatch(aggregate.Marks, lane)
-		for _, p := range pending {
-			batch.Add(p.c, list(p.old), list(p.new))
-		}
-		deliver(batch)
+		deliver()
 
 		wantN, wantFP := map[event.Key]int64{}, map[event.Key]event.Decimal{}
 		for _, c := range w.live {

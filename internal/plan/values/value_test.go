@@ -12,6 +12,16 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
+// parsed is the value that a text declares.
+func parsed(t *testing.T, text string) Value {
+	t.Helper()
+	v, bad := Parse(text)
+	if bad != nil {
+		t.Fatalf("%s: %+v", text, *bad)
+	}
+	return v
+}
+
 func TestValuesHaveOneSpelling(t *testing.T) {
 	for text, want := range map[string]string{
 		"count":                                "count",
@@ -40,14 +50,8 @@ func TestValuesHaveOneSpelling(t *testing.T) {
 		`sum ["a\" where b"]`:                  `sum ["a\" where b"]`,
 		"sum a? where b > 1.0 or c in ('x')":   `sum a? where b > 1 or c in ("x")`,
 	} {
-		v, bad := Parse(text)
-		if bad != nil {
-			t.Errorf("%s: %+v", text, *bad)
-			continue
-		}
-		if again, bad := Parse(v.String()); v.String() != want && want != "" || bad != nil || again.String() != v.String() {
-			t.Errorf("%s: %s, want %s (%v)", text, v, want, bad)
-		}
+		must.Equal(t, parsed(t, text).String(), want, text)
+		must.Equal(t, parsed(t, want).String(), want)
 	}
 }
 
@@ -73,13 +77,7 @@ func TestValuesAgainstAPlainReading(t *testing.T) {
 			}
 		}
 		body := "{" + strings.Join(members, ",") + "}"
-		v, bad := Parse(e.String())
-		if bad != nil {
-			t.Fatalf("%s: %+v", e, *bad)
-		}
-		doc, err := event.ParseDocument(body)
-		must.Succeed(t, err)
-		amount, refusal := v.Amount(doc.Root())
+		amount, refusal := parsed(t, e.String()).Amount(document(t, body).Root())
 		want, broken := e.of(t, body)
 		if broken != (refusal != nil) || !broken && amount.Set != (want != nil) {
 			t.Fatalf("%s of %s: %+v, %v; a plain reading says %v, %v", e, body, amount, refusal, want, broken)
@@ -179,10 +177,7 @@ func (e plainValue) of(t *testing.T, body string) (number *big.Rat, broken bool)
 
 // A dated value takes every scalar, in canonical form, and refuses what a total cannot keep.
 func TestDatedAmounts(t *testing.T) {
-	v, bad := Parse("newest x?")
-	if bad != nil {
-		t.Fatal(bad)
-	}
+	v := parsed(t, "newest x?")
 	for body, want := range map[string]string{
 		`{"x": 1.50}`: "1.5", `{"x":"\u0041"}`: `"A"`, `{"x":true}`: "true", `{"x":1e300}`: "1e300", `{"x":null}`: "", `{}`: "",
 		`{"x":"` + strings.Repeat("a", 1022) + `"}`: `"` + strings.Repeat("a", 1022) + `"`,
@@ -211,10 +206,7 @@ func document(t *testing.T, body string) event.Document {
 
 // A histogram takes what a sum takes, and refuses the rest as a sum does.
 func TestHistogramAmounts(t *testing.T) {
-	v, bad := Parse("histogram x")
-	if bad != nil {
-		t.Fatal(bad)
-	}
+	v := parsed(t, "histogram x")
 	for body, want := range map[string]string{`{"x":1}`: "424:1", `{"x":0}`: "0:1", `{"x":-0.0}`: "0:1", `{"x":-1e18}`: "-1270:1",
 		`{"x":0.000000001}`: "1:1"} {
 		if a, refusal := v.Amount(document(t, body).Root()); refusal != nil || !a.Set || a.Text != want {

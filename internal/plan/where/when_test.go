@@ -14,6 +14,16 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
+// when compiles a text, which must be the condition of two payloads.
+func when(t *testing.T, text string) *When {
+	t.Helper()
+	w, bad := ParseWhen(text)
+	if bad != nil {
+		t.Fatalf("%s: %v", text, bad)
+	}
+	return w
+}
+
 // TestWhen asks conditions of an earlier payload and of the one that takes its place. may is what
 // holds if the earlier one is not known.
 func TestWhen(t *testing.T) {
@@ -37,12 +47,7 @@ func TestWhen(t *testing.T) {
 		{`["before"].x = 2 and before(before.x) = 1 and changed(before.x)`, true, false, true},
 		{`exists before`, true, true, true}, {`changed(m.a[0]) or changed(m.c)`, false, true, true},
 	} {
-		w, bad := ParseWhen(c.text)
-		if bad != nil {
-			t.Errorf("%s: %v", c.text, bad)
-			continue
-		}
-		now := document(t, is)
+		w, now := when(t, c.text), document(t, is)
 		got := [3]bool{w.Holds(now, document(t, was), true), w.Holds(now, event.Node{}, true), w.Holds(now, event.Node{}, false)}
 		asks := strings.Contains(c.text, "changed(") || strings.Contains(c.text, "before(")
 		if got != [3]bool{c.changed, c.first, c.may} || w.Asks != asks {
@@ -53,10 +58,7 @@ func TestWhen(t *testing.T) {
 
 // What a when reads is in both payloads.
 func TestReadsOfWhen(t *testing.T) {
-	w, bad := ParseWhen(`changed(a) and (number(before(b)) > 1 or not before(a) = "x" or exists before(c))`)
-	if bad != nil {
-		t.Fatal(bad)
-	}
+	w := when(t, `changed(a) and (number(before(b)) > 1 or not before(a) = "x" or exists before(c))`)
 	var got []string
 	for _, r := range w.Reads("u") {
 		got = append(got, fmt.Sprint(r.Use, r.Path, len(r.Kinds), r.Needed))
@@ -100,16 +102,8 @@ func TestWhenAgainstItsTwin(t *testing.T) {
 		if r.IntN(3) == 0 {
 			texts[1] = "{}"
 		}
-		var docs [2]map[string]any
-		for i := range docs {
-			d := json.NewDecoder(strings.NewReader(texts[i]))
-			d.UseNumber()
-			must.Succeed(t, d.Decode(&docs[i]))
-		}
-		w, bad := ParseWhen(text)
-		if bad != nil {
-			t.Fatalf("%s: %v", text, bad)
-		}
+		docs := [2]map[string]any{plain(t, texts[0]), plain(t, texts[1])}
+		w := when(t, text)
 		now, before := document(t, texts[0]), document(t, texts[1])
 		got := [2]bool{w.Holds(now, before, true), w.Holds(now, before, false)}
 		if want := [2]bool{naive(docs[0], docs[1]) == 2, naive(docs[0], nil) > 0}; got != want {

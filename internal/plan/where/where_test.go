@@ -25,6 +25,16 @@ func document(t testing.TB, text string) event.Node {
 	return d.Root()
 }
 
+// condition compiles a text, which must be one.
+func condition(t testing.TB, text string) *Condition {
+	t.Helper()
+	c, bad := Parse(text)
+	if bad != nil {
+		t.Fatalf("%s: %v", text, bad)
+	}
+	return c
+}
+
 func TestConditions(t *testing.T) {
 	const payload = `{"total":1250,"big":9007199254740993,"status":"paid","note":null,"empty":"","flags":{"gift":true},
 		"items":[{"sku":"a"}],"odd.name":"x","fee":0.10,"quote":"it's","and":1}`
@@ -53,18 +63,9 @@ func TestConditions(t *testing.T) {
 		{`total = 1 or status = 'paid' and fee = 1`, false}, {`(total = 1 or status = 'paid') and fee = 0.1`, true},
 		{`status = 'paid' or total = 1 and fee = 1`, true},
 	} {
-		w, bad := Parse(c.text)
-		if bad != nil {
-			t.Errorf("%s: %v", c.text, bad)
-			continue
-		}
-		must.Equal(t, w.Holds(root), c.want)
-		again, bad := Parse(w.String())
-		if bad != nil {
-			t.Errorf("%s: its canonical text %s: %v", c.text, w, bad)
-		} else if again.String() != w.String() {
-			t.Errorf("%s: %s is canonical, and reads as %s", c.text, w, again)
-		}
+		w := condition(t, c.text)
+		must.Equal(t, w.Holds(root), c.want, c.text)
+		must.Equal(t, condition(t, w.String()).String(), w.String())
 	}
 }
 
@@ -131,8 +132,7 @@ func TestMistakes(t *testing.T) {
 
 // Advice is not only accepted: what it says to write does what was meant.
 func TestAdviceDoesWhatIsMeant(t *testing.T) {
-	doc, err := event.ParseDocument(`{"a":null,"b":"x","gift":true,"n":5}`)
-	must.Succeed(t, err)
+	root := document(t, `{"a":null,"b":"x","gift":true,"n":5}`)
 	for _, c := range []struct {
 		text, write, after string // after the advice, what stands behind it
 		holds              bool
@@ -151,9 +151,7 @@ func TestAdviceDoesWhatIsMeant(t *testing.T) {
 			continue
 		}
 		followed := c.text[:bad.Offset] + c.write + c.after
-		if condition, again := Parse(followed); again != nil || condition.Holds(doc.Root()) != c.holds {
-			t.Errorf("%s: %s, %v; want that it holds: %v", c.text, followed, again, c.holds)
-		}
+		must.Equal(t, condition(t, followed).Holds(root), c.holds, c.text, followed)
 	}
 }
 
@@ -164,19 +162,12 @@ func TestNumbersInPlaceOfText(t *testing.T) {
 		`b = 1 and a in ("4", '10')`:     {`{"a":10,"b":1}`, `{"a":10,"b":2}`},
 		`(b = 1 or a != "4") and b != 2`: {`{"a":10,"b":3}`, `{"a":10,"b":2}`},
 	} {
-		c, bad := Parse(text)
-		if bad != nil {
-			t.Fatal(bad)
-		}
 		a, _ := Path("a")
-		found := c.NoNumbers(a)[0]
+		found := condition(t, text).NoNumbers(a)[0]
 		test := regexp.MustCompile(`^a (in \(.*?\)|\S+ "\d+")`).FindString(text[found.Offset:])
-		followed, bad := Parse(text[:found.Offset] + found.Numbers + text[found.Offset+len(test):])
+		followed := condition(t, text[:found.Offset]+found.Numbers+text[found.Offset+len(test):])
 		for i, payload := range counts {
-			doc, err := event.ParseDocument(payload)
-			if err != nil || bad != nil || followed.Holds(doc.Root()) != (i == 0) {
-				t.Errorf("%s: %v, %v: %s", text, err, bad, payload)
-			}
+			must.Equal(t, followed.Holds(document(t, payload)), i == 0, text, payload)
 		}
 	}
 }
@@ -308,6 +299,15 @@ func randomPayload(r *rand.Rand) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
+// plain is a payload as encoding/json reads it.
+func plain(t *testing.T, payload string) (doc map[string]any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(payload))
+	d.UseNumber()
+	must.Succeed(t, d.Decode(&doc))
+	return doc
+}
+
 // seed returns the source of a random test: INGOT_SEED, or a fixed one.
 func seed(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(replay.Seed(t, 1), 0)) }
 
@@ -317,22 +317,13 @@ func TestConditionsAgreeWithTheirTwins(t *testing.T) {
 	for range 30_000 {
 		text, naive := randomWhere(r, 3)
 		payload := randomPayload(r)
-		c, bad := Parse(text)
-		if bad != nil {
-			t.Fatalf("%s: %v", text, bad)
-		}
-		var doc map[string]any
-		d := json.NewDecoder(strings.NewReader(payload))
-		d.UseNumber()
-		must.Succeed(t, d.Decode(&doc))
-		root := document(t, payload)
-		want := naive(doc)
+		c, root := condition(t, text), document(t, payload)
+		want := naive(plain(t, payload))
 		if got := c.Holds(root); got != want {
 			t.Fatalf("%s over %s: %v, and its twin says %v", text, payload, got, want)
 		}
-		again, bad := Parse(c.String())
-		if bad != nil || again.Holds(root) != want {
-			t.Fatalf("%s: canonical %s: %v", text, c, bad)
+		if condition(t, c.String()).Holds(root) != want {
+			t.Fatalf("%s: canonical %s", text, c)
 		}
 		if want {
 			both[1]++
@@ -356,12 +347,7 @@ func TestCanonicalText(t *testing.T) {
 		`a=1 and (b=2 or not (c=3 or exists d))`: `a = 1 and (b = 2 or not (c = 3 or exists d))`,
 		`["a"] in (1e2,'z',true)`:                `a in (100, "z", true)`,
 	} {
-		c, bad := Parse(text)
-		if bad != nil {
-			t.Errorf("%s: %v", text, bad)
-		} else if got := c.String(); got != want {
-			t.Errorf("%s: %s", text, got)
-		}
+		must.Equal(t, condition(t, text).String(), want, text)
 	}
 }
 
@@ -405,10 +391,7 @@ func FuzzParse(f *testing.F) {
 
 func TestWhatIsSaidOfACondition(t *testing.T) {
 	const text = `a = 'x' or not a = "12" and b in (1, '2') and exists a and (b in ('3', true) or a > '7')`
-	c, bad := Parse(text)
-	if bad != nil {
-		t.Fatal(bad)
-	}
+	c := condition(t, text)
 	var paths []string
 	for _, p := range c.Paths() {
 		paths = append(paths, p.String())
