@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -24,9 +25,7 @@ func TestVerdicts(t *testing.T) {
 		for _, s := range ingestSamples() {
 			table := map[event.Key]*event.Item{}
 			for _, earlier := range s.after {
-				for k, item := range tables[earlier] {
-					table[k] = item
-				}
+				maps.Copy(table, tables[earlier])
 			}
 			items := planned(t, p, &s)
 			newest := highest(items)
@@ -77,9 +76,7 @@ func TestRecords(t *testing.T) {
 		var last event.Sequence
 		for i, r := range s.records {
 			change, err := readRecord(t, e.Records[i], s.shard)
-			if (err != nil) != (r.outcome == quarantined) {
-				t.Errorf("%s: record %d: %v", s.file, i, err)
-			}
+			must.Equal(t, err != nil, r.outcome == quarantined, s.file, i, err)
 			if change.Sequence.Compare(last) <= 0 {
 				t.Errorf("%s: record %d does not ascend", s.file, i)
 			}
@@ -138,10 +135,7 @@ func TestTotals(t *testing.T) {
 		for _, earlier := range s.after {
 			for k, v := range states[earlier] {
 				c := *v
-				c.values = map[string]event.Decimal{}
-				for name, d := range v.values {
-					c.values[name] = d
-				}
+				c.values = maps.Clone(v.values)
 				state[k] = &c
 			}
 		}
@@ -223,9 +217,7 @@ func compareTotal(t *testing.T, file string, p *pipeline.Pipeline, state map[str
 	}
 	start := int64(aggregate.NoWindow)
 	if want.Window != "" {
-		at, err := time.Parse(time.RFC3339, want.Window)
-		must.Succeed(t, err)
-		start = at.Unix()
+		start = must.Time(want.Window).Unix()
 	}
 	var by []string
 	for _, name := range def.By {

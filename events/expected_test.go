@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -65,11 +66,7 @@ func (s *streamSample) entry(t *testing.T, p *pipeline.Pipeline, counting []stri
 	f := &samples.File{File: s.file, Function: "streams", Counting: counting, After: orNone(s.after), Totals: s.totals,
 		State: s.shard != "", BatchItemFailures: []string{}}
 	for _, r := range s.records {
-		pic := r.new
-		if pic == nil {
-			pic = r.old
-		}
-		img := pic.image(t, p)
+		img := cmp.Or(r.new, r.old).image(t, p)
 		pk, _ := img["PK"]["S"].(string)
 		sk, _ := img["SK"]["S"].(string)
 		f.Changes = append(f.Changes, samples.Change{Sequence: r.sequence, Outcome: string(r.outcome), Key: samples.Key{PK: pk, SK: sk}})

@@ -29,11 +29,11 @@ func plainSamples() []ingestSample {
 	ingested := event.Inserted
 	return []ingestSample{
 		{file: "ingest-one.json", about: "One order, as bare JSON", answer: "Inserted; nothing returned",
-			messages: []message{{body: one.body(), sent: one.at, verdict: ingested, key: one.key()}}},
+			messages: []message{one.sent(ingested)}},
 		{file: "ingest-empty.json", about: "No message at all", answer: "an empty list"},
 		{file: "ingest-many.json", about: "An order's whole life: placed, two payments, refunded, shipped", answer: "five times Inserted",
 			messages: []message{
-				{body: many.body(), sent: many.at, verdict: ingested, key: many.key()},
+				many.sent(ingested),
 				{body: paid("m-102", "o-1", "pay-1", "failed", 2997, day+"10:01:00Z"), sent: day + "10:01:00Z", verdict: ingested,
 					key: key("m-102", "o-1", "PAYMENT#pay-1")},
 				{body: paid("m-102", "o-1", "pay-2", "captured", 2997, day+"10:02:30Z"), sent: day + "10:02:30Z", verdict: ingested,
@@ -46,19 +46,19 @@ func plainSamples() []ingestSample {
 		{file: "ingest-duplicate.json",
 			about:  "One order twice in one batch: members in another order, 1250 written 1.25e3, another trace_id",
 			answer: "Inserted and Duplicate; one item", messages: []message{
-				{body: twice.body(), sent: twice.at, verdict: ingested, key: twice.key()},
+				twice.sent(ingested),
 				{body: `{"placed_at":"2099-03-14T09:30:00Z","total_cents":1.25e3,"status":"placed","currency":"EUR","quantity":1.0,"product_id":"p-103","customer_id":"c-103","order_id":"o-1","merchant_id":"m-103","type":"order.placed","trace_id":"0d4477c5aa10be92"}`,
 					sent: day + "09:30:20Z", verdict: event.Duplicate, key: twice.key()},
 			}},
 		{file: "ingest-conflict.json", about: "One order twice with different totals",
 			answer: "Inserted and Conflict: the second is quarantined, never dropped", messages: []message{
-				{body: clash.body(), sent: clash.at, verdict: ingested, key: clash.key()},
-				{body: other.body(), sent: other.at, verdict: event.Conflict, reason: event.DigestDiffers, key: clash.key()},
+				clash.sent(ingested),
+				conflicting(other),
 			}},
 		{file: "ingest-big-integers.json", about: "The same, with totals that differ only beyond a float's precision (2^53 and 2^53 + 1)",
 			answer: "Inserted and Conflict", messages: []message{
-				{body: big.body(), sent: big.at, verdict: ingested, key: big.key()},
-				{body: bigger.body(), sent: bigger.at, verdict: event.Conflict, reason: event.DigestDiffers, key: big.key()},
+				big.sent(ingested),
+				conflicting(bigger),
 			}},
 		{file: "ingest-latest.json", about: "Three revisions of one parcel, out of order",
 			answer: "the newest Inserted, the two older ones Stale", messages: []message{
@@ -87,6 +87,13 @@ func plainSamples() []ingestSample {
 					verdict: event.Expired, reason: event.PastExpiry, key: key("m-108", "o-1", "ORDER")},
 			}},
 	}
+}
+
+// conflicting returns an order as a message that is in conflict with one that came before.
+func conflicting(o order) message {
+	m := o.sent(event.Conflict)
+	m.reason = event.DigestDiffers
+	return m
 }
 
 func fifoMessages() []message {

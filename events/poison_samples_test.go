@@ -20,10 +20,10 @@ func poisonSamples() []ingestSample {
 	return []ingestSample{
 		{file: "ingest-poison-among-good.json", about: "A good order, one whose merchant is null, a good order",
 			answer: "Inserted, Poison, Inserted: the others are unharmed", messages: []message{
-				{body: good.body(), sent: good.at, verdict: event.Inserted, key: good.key()},
+				good.sent(event.Inserted),
 				{body: strings.Replace(null.body(), `"merchant_id":"m-111"`, `"merchant_id":null`, 1), sent: null.at, verdict: event.Poison,
 					reason: event.MissingField},
-				{body: also.body(), sent: also.at, verdict: event.Inserted, key: also.key()},
+				also.sent(event.Inserted),
 			}},
 		{file: "ingest-not-json.json", about: "A body that is not JSON", answer: answer,
 			messages: poison("order o-1 placed, 12.50 EUR", event.Undecodable)},

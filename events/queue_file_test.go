@@ -1,16 +1,19 @@
 package events_test
 
 import (
+	"cmp"
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const (
@@ -55,14 +58,8 @@ func (s *ingestSample) event() queueEvent {
 
 func (s *ingestSample) record(i int) queueRecord {
 	m, seed := &s.messages[i], sha256.Sum256(fmt.Append(nil, s.file, i))
-	sent, err := time.Parse(time.RFC3339, m.sent)
-	if err != nil {
-		panic(err)
-	}
-	queue := s.queue
-	if queue == "" {
-		queue = "ingest"
-	}
+	sent := must.Time(m.sent)
+	queue := cmp.Or(s.queue, "ingest")
 	r := queueRecord{
 		MessageID: messageID(s.file, i), ReceiptHandle: "AQEB" + base64.StdEncoding.EncodeToString(seed[:]), Body: m.body,
 		Attributes: map[string]string{
@@ -73,9 +70,7 @@ func (s *ingestSample) record(i int) queueRecord {
 		Message: map[string]queueAttribute{}, AttributesMD5: attributesMD5(m.attributes), BodyMD5: md5Hex([]byte(m.body)),
 		Source: "aws:sqs", ARN: "arn:aws:sqs:" + region + ":" + account + ":" + queue, Region: region,
 	}
-	for name, v := range m.system {
-		r.Attributes[name] = v
-	}
+	maps.Copy(r.Attributes, m.system)
 	for _, a := range m.attributes {
 		r.Message[a.name] = a.encode()
 	}

@@ -82,6 +82,11 @@ type picture struct {
 
 type total = samples.Total
 
+// inserted returns the record of an item that is new.
+func inserted(sequence string, item picture, is outcome) record {
+	return record{kind: event.Insert, sequence: sequence, new: &item, outcome: is}
+}
+
 // order is an order.placed event as a producer writes it.
 type order struct {
 	merchant, id, customer, product string
@@ -93,6 +98,11 @@ func (o order) body() string {
 	return fmt.Sprintf(
 		`{"type":"order.placed","merchant_id":%q,"order_id":%q,"customer_id":%q,"product_id":%q,"quantity":%d,"currency":"EUR","total_cents":%d,"status":"placed","placed_at":%q,"trace_id":"5f2c9d1ab0e34c77","sent_at":%q}`,
 		o.merchant, o.id, o.customer, o.product, o.quantity, o.cents, o.at, o.at)
+}
+
+// sent returns the order as a message, which comes to this verdict.
+func (o order) sent(v event.Verdict) message {
+	return message{body: o.body(), sent: o.at, verdict: v, key: o.key()}
 }
 
 func (o order) key() event.Key { return event.Key{PK: "ORDER#" + o.merchant + "#" + o.id, SK: "ORDER"} }

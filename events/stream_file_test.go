@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -135,9 +136,7 @@ func (s *streamSample) record(t *testing.T, p *pipeline.Pipeline, i int, created
 // image returns what the pipeline plans for the picture's payload, in stored form.
 func (pic *picture) image(t *testing.T, p *pipeline.Pipeline) image {
 	item, err := p.Plan(envelope.Message{Body: pic.body})
-	if err != nil {
-		t.Fatalf("plan %s: %v", pic.body, err)
-	}
+	must.Succeed(t, err)
 	img := stored(item)
 	if pic.alter != nil {
 		pic.alter(img)

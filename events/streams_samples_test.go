@@ -34,9 +34,9 @@ func storySamples() []streamSample {
 		{file: "streams-insert.json", about: "Three items put: two orders and a parcel", answer: "counted", shard: "a",
 			created: "2099-03-15T09:00:05Z",
 			records: []record{
-				{kind: event.Insert, sequence: "4100000000012345678901", new: &picture{body: expiring.body()}, outcome: counted},
-				{kind: event.Insert, sequence: "4200000000012345678902", new: &picture{body: parcel}, outcome: counted},
-				{kind: event.Insert, sequence: "4300000000012345678903", new: &picture{body: mistaken.body()}, outcome: counted},
+				inserted("4100000000012345678901", picture{body: expiring.body()}, counted),
+				inserted("4200000000012345678902", picture{body: parcel}, counted),
+				inserted("4300000000012345678903", picture{body: mistaken.body()}, counted),
 			},
 			totals: []total{
 				daily("m-201", sunday, 1, values{"orders": "1", "ordered": "4998", "largest": "4998"}),
@@ -86,15 +86,14 @@ func storySamples() []streamSample {
 		{file: "streams-no-shard.json", about: "A batch from a mapping without a window, and therefore without a shardId",
 			answer:  "marks: the whole batch fails with that explanation, nothing is written; receipts: counted",
 			created: "2099-03-15T11:00:00Z", refused: []string{marks},
-			records: []record{{kind: event.Insert, sequence: "4700000000012345678907",
-				new: &picture{body: order{"m-205", "o-1", "c-205", "p-205", 1, 100, "2099-03-15T10:59:59Z"}.body()}, outcome: counted}},
-			totals: []total{daily("m-205", sunday, 1, values{"orders": "1", "ordered": "100", "largest": "100"}),
-				product("p-205", 1, values{"orders": "1", "units": "1"}), recent("c-205", 1, values{"orders": "1", "spent": "100"})}},
+			records: []record{inserted("4700000000012345678907",
+				picture{body: order{"m-205", "o-1", "c-205", "p-205", 1, 100, "2099-03-15T10:59:59Z"}.body()}, counted)},
+			totals: sold("205")},
 		{file: "streams-pipe.json", about: "A batch from EventBridge Pipes: an array of records, and no shardId",
 			answer: "as streams-no-shard.json; what is not proven would fail the whole batch", created: "2099-06-13T08:00:00Z",
 			refused: []string{marks}, piped: true,
 			records: []record{
-				{kind: event.Insert, sequence: "4800000000012345678908", new: &picture{body: old.body()}, outcome: counted},
+				inserted("4800000000012345678908", picture{body: old.body()}, counted),
 				{kind: event.Remove, sequence: "4800000000012345678909", old: &picture{body: old.body()}, ttl: true,
 					later: 71 * time.Minute, outcome: counted},
 			},
@@ -109,17 +108,15 @@ func storySamples() []streamSample {
 // windowRecords returns two orders, a payment, a refund, and a third order that comes with the
 // redelivery.
 func windowRecords() []record {
-	sale := func(id string) *picture {
-		return &picture{body: order{"m-204", id, "c-204", "p-204", 1, 999, "2099-03-15T09:58:00Z"}.body()}
+	sale := func(id string) picture {
+		return picture{body: order{"m-204", id, "c-204", "p-204", 1, 999, "2099-03-15T09:58:00Z"}.body()}
 	}
 	return []record{
-		{kind: event.Insert, sequence: "999999999999999999998", new: sale("o-1"), outcome: counted},
-		{kind: event.Insert, sequence: "999999999999999999999",
-			new: &picture{body: paid("m-204", "o-1", "pay-1", "captured", 2997, "2099-03-15T09:58:30Z")}, outcome: counted},
-		{kind: event.Insert, sequence: "1000000000000000000000", new: sale("o-2"), outcome: counted},
-		{kind: event.Insert, sequence: "1000000000000000000001",
-			new: &picture{body: refunded("m-204", "o-1", "ref-1", "c-204", 999, "2099-03-15T09:59:00Z")}, outcome: counted},
-		{kind: event.Insert, sequence: "1000000000000000000002", new: sale("o-3"), outcome: counted},
+		inserted("999999999999999999998", sale("o-1"), counted),
+		inserted("999999999999999999999", picture{body: paid("m-204", "o-1", "pay-1", "captured", 2997, "2099-03-15T09:58:30Z")}, counted),
+		inserted("1000000000000000000000", sale("o-2"), counted),
+		inserted("1000000000000000000001", picture{body: refunded("m-204", "o-1", "ref-1", "c-204", 999, "2099-03-15T09:59:00Z")}, counted),
+		inserted("1000000000000000000002", sale("o-3"), counted),
 	}
 }
 
@@ -160,6 +157,15 @@ func parcels(merchant, status string, n int64, count string) total {
 		Values: values{"parcels": count}}
 }
 
+// sold returns the totals of one order of one piece for 100 cents.
+func sold(number string) []total {
+	return []total{
+		daily("m-"+number, sunday, 1, values{"orders": "1", "ordered": "100", "largest": "100"}),
+		product("p-"+number, 1, values{"orders": "1", "units": "1"}),
+		recent("c-"+number, 1, values{"orders": "1", "spent": "100"}),
+	}
+}
+
 func flagged(t total) total {
 	t.Flagged = true
 	return t
@@ -179,10 +185,6 @@ func oddSamples() []streamSample {
 		return order{merchant, "o-1", "c" + strings.TrimPrefix(merchant, "m"), "p" + strings.TrimPrefix(merchant, "m"), 1, 100,
 			"2099-03-15T12:00:00Z"}.body()
 	}
-	sold := func(number string) []total {
-		return []total{daily("m-"+number, sunday, 1, values{"orders": "1", "ordered": "100", "largest": "100"}),
-			product("p-"+number, 1, values{"orders": "1", "units": "1"}), recent("c-"+number, 1, values{"orders": "1", "spent": "100"})}
-	}
 	const created = "2099-03-15T12:00:01Z"
 	return []streamSample{
 		{file: "streams-annotated.json", about: "A person adds an attribute to an item",
@@ -195,27 +197,25 @@ func oddSamples() []streamSample {
 				new: &picture{body: sale("m-207")}, outcome: counted}}, totals: sold("207")},
 		{file: "streams-behind.json", about: "A put by an older pipeline, stamped below every aggregate",
 			answer: "adds nothing; the heads of its type's aggregates say building", shard: "h", created: created,
-			records: []record{{kind: event.Insert, sequence: "5300000000012345678903", new: &picture{sale("m-208"), unstamp},
-				outcome: behind}}},
+			records: []record{inserted("5300000000012345678903", picture{sale("m-208"), unstamp}, behind)}},
 		{file: "streams-later-epoch.json", about: "A put by a newer pipeline than this function's",
 			answer: "the whole batch fails: old code never skips what it does not know", shard: "i", created: created,
 			refused: []string{marks, receipts},
-			records: []record{{kind: event.Insert, sequence: "5400000000012345678904", new: &picture{sale("m-209"), stamp2},
-				outcome: refused}}},
+			records: []record{inserted("5400000000012345678904", picture{sale("m-209"), stamp2}, refused)}},
 		{file: "streams-foreign-item.json", about: "An item that is not Ingot's (no `type`) between two that are",
 			answer: "ignored; the others counted", shard: "j", created: created,
 			records: []record{
-				{kind: event.Insert, sequence: "5500000000012345678905", new: &picture{body: sale("m-210")}, outcome: counted},
-				{kind: event.Insert, sequence: "5500000000012345678906", new: &picture{sale("m-211"), foreign}, outcome: ignored},
-				{kind: event.Insert, sequence: "5500000000012345678907", new: &picture{body: sale("m-212")}, outcome: counted},
+				inserted("5500000000012345678905", picture{body: sale("m-210")}, counted),
+				inserted("5500000000012345678906", picture{sale("m-211"), foreign}, ignored),
+				inserted("5500000000012345678907", picture{body: sale("m-212")}, counted),
 			}, totals: append(sold("210"), sold("212")...)},
 		{file: "streams-undecodable.json", about: "A record with an attribute of an unknown type between two good ones",
 			answer: "quarantined, and every head flagged, which every total shows from then on; the others counted, and nothing " +
 				"returned: a bad record must not block its shard", shard: "k", created: created,
 			records: []record{
-				{kind: event.Insert, sequence: "5600000000012345678908", new: &picture{body: sale("m-213")}, outcome: counted},
-				{kind: event.Insert, sequence: "5600000000012345678909", new: &picture{sale("m-214"), unknownType}, outcome: quarantined},
-				{kind: event.Insert, sequence: "5600000000012345678910", new: &picture{body: sale("m-215")}, outcome: counted},
+				inserted("5600000000012345678908", picture{body: sale("m-213")}, counted),
+				inserted("5600000000012345678909", picture{sale("m-214"), unknownType}, quarantined),
+				inserted("5600000000012345678910", picture{body: sale("m-215")}, counted),
 			}, totals: allFlagged(append(sold("213"), sold("215")...))},
 	}
 }
