@@ -115,9 +115,7 @@ entry[1].changes[0].value.statuses[1] {"account":null,"x":true}`},
 		"an array of arrays": {`{"Records":[[{"a":1}]]}`, []Batch{records},
 			"Records[0] Poison not-an-object: it is an array; a payload must be a JSON object"},
 	} {
-		if got := opened(t, c.body, c.batches...); got != c.want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
-		}
+		must.Equal(t, opened(t, c.body, c.batches...), c.want, name)
 	}
 }
 

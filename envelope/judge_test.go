@@ -65,10 +65,7 @@ func TestOfficialSDKJudgesStructured(t *testing.T) {
 		if theirErr == nil {
 			theirErr = theirs.Validate()
 		}
-		ours, err := Open(Message{Body: body})
-		if err != nil {
-			t.Fatalf("%s: %v", body, err)
-		}
+		ours := openBody(t, body)
 		if (theirErr == nil) != (ours.Kind.Form == Structured) {
 			t.Fatalf("%s: read as %v, the SDK says %v", body, ours.Kind, theirErr)
 		}
@@ -112,10 +109,7 @@ func TestOfficialSDKJudgesBinary(t *testing.T) {
 		if theirErr == nil {
 			theirErr = theirs.Validate()
 		}
-		ours, err := Open(Message{Body: body, Attributes: attributes})
-		if err != nil {
-			t.Fatalf("%v: %v", attributes, err)
-		}
+		ours := mustOpen(t, Message{Body: body, Attributes: attributes})
 		if (theirErr == nil) != (ours.Kind.Form == Binary) {
 			t.Fatalf("%v: read as %v, the SDK says %v", attributes, ours.Kind, theirErr)
 		}

@@ -59,11 +59,15 @@ func mustOpen(t *testing.T, m Message) Opened {
 	return opened
 }
 
+// openBody opens a message that has nothing but a body.
+func openBody(t *testing.T, body string) Opened {
+	t.Helper()
+	return mustOpen(t, Message{Body: body})
+}
+
 func check(t *testing.T, got Opened, kind string, want event.Event, data string) {
 	t.Helper()
-	if got.Kind.String() != kind {
-		t.Errorf("kind %q, want %q", got.Kind, kind)
-	}
+	must.Equal(t, got.Kind.String(), kind, got.Kind)
 	must.Equal(t, got.Data.Text(), data)
 	got.Data = event.Document{}
 	if len(got.Attributes) == 0 && len(want.Attributes) == 0 {
@@ -91,7 +95,7 @@ func TestStructuredCloudEvent(t *testing.T) {
 
 func TestCloudEventDataInBase64(t *testing.T) {
 	body := object(append(structuredMembers[:8:8], "data_base64", `"eyJvcmRlcl9pZCI6Im8xIn0="`, "data", "null")...)
-	check(t, mustOpen(t, Message{Body: body}), "CloudEvent (structured)",
+	check(t, openBody(t, body), "CloudEvent (structured)",
 		event.Event{Type: "order.placed", ID: "/shop#42", Source: "/shop"}, orderPayload)
 }
 
@@ -101,7 +105,7 @@ func TestCloudEventIdentityIsInjective(t *testing.T) {
 	for _, source := range parts {
 		for _, id := range parts {
 			body := object("specversion", `"1.0"`, "type", `"t"`, "source", quote(source), "id", quote(id), "data", "{}")
-			got := mustOpen(t, Message{Body: body}).ID
+			got := openBody(t, body).ID
 			if other, taken := seen[got]; taken {
 				t.Errorf("%q and %q both give %q", other, [2]string{source, id}, got)
 			}
@@ -112,9 +116,7 @@ func TestCloudEventIdentityIsInjective(t *testing.T) {
 
 func TestCloudEventIdentityIsEscaped(t *testing.T) {
 	body := object("specversion", `"1.0"`, "type", `"t"`, "source", `"/a#b"`, "id", `"c%#d"`, "data", "{}")
-	if got, want := mustOpen(t, Message{Body: body}).ID, "/a%23b#c%25%23d"; got != want {
-		t.Errorf("id %q, want %q", got, want)
-	}
+	must.Equal(t, openBody(t, body).ID, "/a%23b#c%25%23d")
 }
 
 func TestBinaryCloudEvent(t *testing.T) {
@@ -153,13 +155,13 @@ func TestEventBridge(t *testing.T) {
 
 // EventBridge gives each delivery a new id, so the id of the CloudEvent in it counts.
 func TestCloudEventInEventBridge(t *testing.T) {
-	opened := mustOpen(t, Message{Body: object(replaced(eventBridgeMembers, "detail", object(structuredMembers...))...)})
+	opened := openBody(t, object(replaced(eventBridgeMembers, "detail", object(structuredMembers...))...))
 	if opened.Kind.String() != "EventBridge > CloudEvent (structured)" || opened.ID != "/shop#42" || opened.Type != "order.placed" ||
 		!opened.At.Equal(at) || opened.Data.Text() != `{"order_id" : "o1", "n": 1.0}` || opened.Attributes["trace"] != "t" {
 		t.Errorf("%+v", opened)
 	}
 	late := object(replaced(structuredMembers, "time", `"soon"`)...)
-	opened = mustOpen(t, Message{Body: object(replaced(eventBridgeMembers, "detail", late)...)})
+	opened = openBody(t, object(replaced(eventBridgeMembers, "detail", late)...))
 	if r := opened.BadAt; r == nil || !opened.At.IsZero() || !strings.Contains(r.Detail, "time of the CloudEvent") {
 		t.Errorf("%+v", opened)
 	}
@@ -169,25 +171,23 @@ func TestSNS(t *testing.T) {
 	attributes := `{"tenant":{"Type":"String","Value":"x"},"tries":{"Type":"Number","Value":"3"},"tags":{"Type":"String.Array","Value":"[\"a\"]"},"blob":{"Type":"Binary","Value":"AA=="}}`
 	wanted := map[string]string{"tenant": "x", "tries": "3", "tags": `["a"]`}
 	t.Run("raw", func(t *testing.T) {
-		check(t, mustOpen(t, Message{Body: object(snsMembers(orderPayload, attributes)...)}), "SNS > raw JSON",
+		check(t, openBody(t, object(snsMembers(orderPayload, attributes)...)), "SNS > raw JSON",
 			event.Event{Attributes: wanted}, orderPayload)
 	})
 	t.Run("without attributes", func(t *testing.T) {
 		members := snsMembers(orderPayload, "")
-		check(t, mustOpen(t, Message{Body: object(members[:len(members)-2]...)}), "SNS > raw JSON", event.Event{}, orderPayload)
+		check(t, openBody(t, object(members[:len(members)-2]...)), "SNS > raw JSON", event.Event{}, orderPayload)
 	})
 	t.Run("the message's attributes stay where the notification has none of the name", func(t *testing.T) {
 		opened := mustOpen(t, Message{Body: object(snsMembers(orderPayload, attributes)...),
 			Attributes: map[string]string{"tenant": "outer", "hop": "1"}})
-		if opened.Attributes["tenant"] != "x" || opened.Attributes["hop"] != "1" {
-			t.Errorf("attributes %v", opened.Attributes)
-		}
+		must.Equal(t, opened.Attributes["tenant"], "x")
+		must.Equal(t, opened.Attributes["hop"], "1")
 	})
 	t.Run("structured", func(t *testing.T) {
-		opened := mustOpen(t, Message{Body: object(snsMembers(object(structuredMembers...), "null")...)})
-		if opened.Kind.String() != "SNS > CloudEvent (structured)" || opened.ID != "/shop#42" {
-			t.Errorf("%v, id %s", opened.Kind, opened.ID)
-		}
+		opened := openBody(t, object(snsMembers(object(structuredMembers...), "null")...))
+		must.Equal(t, opened.Kind.String(), "SNS > CloudEvent (structured)")
+		must.Equal(t, opened.ID, "/shop#42")
 	})
 	t.Run("EventBridge", func(t *testing.T) {
 		if kind := mustOpen(t,
@@ -200,7 +200,7 @@ func TestSNS(t *testing.T) {
 		for name, value := range binaryAttributes {
 			members = append(members, name, object("Type", `"String"`, "Value", quote(value)))
 		}
-		opened := mustOpen(t, Message{Body: object(snsMembers(orderPayload, object(members...))...)})
+		opened := openBody(t, object(snsMembers(orderPayload, object(members...))...))
 		if opened.Kind.String() != "SNS > CloudEvent (binary)" || opened.ID != "/shop#42" || opened.Data.Text() != orderPayload {
 			t.Errorf("%v, id %s, data %s", opened.Kind, opened.ID, opened.Data.Text())
 		}
@@ -208,9 +208,8 @@ func TestSNS(t *testing.T) {
 	t.Run("a notification in a notification is a payload", func(t *testing.T) {
 		inner := object(snsMembers(orderPayload, "{}")...)
 		opened := mustOpen(t, Message{Body: object(snsMembers(inner, "{}")...)})
-		if opened.Kind.String() != "SNS > raw JSON" || opened.Data.Text() != inner {
-			t.Errorf("%v, data %s", opened.Kind, opened.Data.Text())
-		}
+		must.Equal(t, opened.Kind.String(), "SNS > raw JSON")
+		must.Equal(t, opened.Data.Text(), inner)
 	})
 }
 
@@ -239,7 +238,7 @@ func TestOneMarkerAtATime(t *testing.T) {
 					value == `""`:
 					continue // a right type after all
 				}
-				opened := mustOpen(t, Message{Body: body})
+				opened := openBody(t, body)
 				if opened.Kind != (Kind{}) || opened.Data.Text() != body || opened.Type != "" || opened.ID != "" {
 					t.Errorf("%s with %s %q: recognised as %v", name, marker, value, opened.Kind)
 				}
@@ -260,7 +259,7 @@ func TestOneMarkerAtATime(t *testing.T) {
 	}
 	for _, bad := range []string{`[]`, `{"a":1}`, `{"a":{"Type":"String"}}`, `{"a":{"Value":"x"}}`, `{"a":{"Type":"String","Value":1}}`} {
 		body := object(snsMembers(orderPayload, bad)...)
-		if kind := mustOpen(t, Message{Body: body}).Kind; kind.SNS {
+		if kind := openBody(t, body).Kind; kind.SNS {
 			t.Errorf("SNS with MessageAttributes %s: recognised", bad)
 		}
 	}
@@ -283,56 +282,56 @@ func replaced(members []string, name, value string) []string {
 func TestRefusals(t *testing.T) {
 	markers := structuredMembers[:8:8]
 	with := func(members ...string) string { return object(append(markers, members...)...) }
-	tests := []struct {
-		name   string
-		m      Message
-		reason event.Reason
-		detail string
+	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`
+	for _, tt := range []struct {
+		name, body string
+		reason     event.Reason
+		detail     string
 	}{
-		{"empty body", Message{}, event.Undecodable, "body"},
-		{"not JSON", Message{Body: "hello"}, event.Undecodable, "body"},
-		{"duplicate member", Message{Body: `{"a":1,"a":2}`}, event.Undecodable, "body"},
-		{"invalid UTF-8", Message{Body: "{\"a\":\"\xff\"}"}, event.Undecodable, "body"},
-		{"array", Message{Body: `[{"a":1}]`}, event.NotAnObject, "the body is an array"},
-		{"string", Message{Body: `"a"`}, event.NotAnObject, "a string"},
-		{"number", Message{Body: `7`}, event.NotAnObject, "a number"},
-		{"null", Message{Body: `null`}, event.NotAnObject, "null"},
-		{"true", Message{Body: `true`}, event.NotAnObject, "a boolean"},
-		{"CloudEvent without data", Message{Body: with()}, event.NotAnObject, "data of the CloudEvent is missing"},
-		{"CloudEvent with text as data", Message{Body: with("data", `"x"`)}, event.NotAnObject, "data of the CloudEvent is a string"},
-		{"CloudEvent with both", Message{Body: with("data", `{}`, "data_base64", `"e30="`)}, event.BadEnvelope, "both"},
-		{"data_base64 is a number", Message{Body: with("data_base64", `1`)}, event.BadEnvelope, "not a string"},
-		{"data_base64 is not base64", Message{Body: with("data_base64", `"{}"`)}, event.BadEnvelope, "base64"},
-		{"data_base64 is not JSON", Message{Body: with("data_base64", `"AAAA"`)}, event.Undecodable, "data_base64"},
-		{"data_base64 is an array", Message{Body: with("data_base64", `"W10="`)}, event.NotAnObject, "an array"},
-		{"binary with an array", Message{Body: `[]`, Attributes: binaryAttributes}, event.NotAnObject, "an array"},
-		{"SNS with text", Message{Body: object(snsMembers("hello", "{}")...)}, event.Undecodable, "in the SNS notification: body"},
-		{"S3 pointer", Message{Body: `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`},
-			event.PayloadElsewhere, "bucket b, key k"},
-		{"old S3 pointer", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`},
+		{"empty body", "", event.Undecodable, "body"},
+		{"not JSON", "hello", event.Undecodable, "body"},
+		{"duplicate member", `{"a":1,"a":2}`, event.Undecodable, "body"},
+		{"invalid UTF-8", "{\"a\":\"\xff\"}", event.Undecodable, "body"},
+		{"array", `[{"a":1}]`, event.NotAnObject, "the body is an array"},
+		{"string", `"a"`, event.NotAnObject, "a string"},
+		{"number", `7`, event.NotAnObject, "a number"},
+		{"null", `null`, event.NotAnObject, "null"},
+		{"true", `true`, event.NotAnObject, "a boolean"},
+		{"CloudEvent without data", with(), event.NotAnObject, "data of the CloudEvent is missing"},
+		{"CloudEvent with text as data", with("data", `"x"`), event.NotAnObject, "data of the CloudEvent is a string"},
+		{"CloudEvent with both", with("data", `{}`, "data_base64", `"e30="`), event.BadEnvelope, "both"},
+		{"data_base64 is a number", with("data_base64", `1`), event.BadEnvelope, "not a string"},
+		{"data_base64 is not base64", with("data_base64", `"{}"`), event.BadEnvelope, "base64"},
+		{"data_base64 is not JSON", with("data_base64", `"AAAA"`), event.Undecodable, "data_base64"},
+		{"data_base64 is an array", with("data_base64", `"W10="`), event.NotAnObject, "an array"},
+		{"SNS with text", object(snsMembers("hello", "{}")...), event.Undecodable, "in the SNS notification: body"},
+		{"S3 pointer", pointer, event.PayloadElsewhere, "bucket b, key k"},
+		{"old S3 pointer", `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`,
 			event.PayloadElsewhere, "bucket b"},
-		{"S3 pointer in SNS",
-			Message{Body: object(snsMembers(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`,
-				"{}")...)}, event.PayloadElsewhere, "in the SNS notification"},
-		{"pointer of another class", Message{Body: `["com.example.Pointer",{"s3BucketName":"b","s3Key":"k"}]`}, event.NotAnObject, "array"},
-		{"pointer without a key", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b"}]`},
+		{"S3 pointer in SNS", object(snsMembers(pointer, "{}")...), event.PayloadElsewhere, "in the SNS notification"},
+		{"pointer of another class", `["com.example.Pointer",{"s3BucketName":"b","s3Key":"k"}]`, event.NotAnObject, "array"},
+		{"pointer without a key", `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b"}]`,
 			event.NotAnObject, "array"},
 		{"pointer with a third element",
-			Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"},1]`},
+			`["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"},1]`,
 			event.NotAnObject, "array"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { refused(t, Message{Body: tt.body}, tt.reason, tt.detail) })
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			opened, err := Open(tt.m)
-			var refusal *event.Refusal
-			if !errors.As(err, &refusal) {
-				t.Fatalf("opened as %v, error %v", opened.Kind, err)
-			}
-			if refusal.Verdict != event.Poison || refusal.Reason != tt.reason || !strings.Contains(refusal.Detail, tt.detail) {
-				t.Errorf("%v, want %s with %q", refusal, tt.reason, tt.detail)
-			}
-		})
+	refused(t, Message{Body: `[]`, Attributes: binaryAttributes}, event.NotAnObject, "an array")
+}
+
+// refused fails unless a message is Poison for this reason, and the detail says so.
+func refused(t *testing.T, m Message, reason event.Reason, detail string) {
+	t.Helper()
+	opened, err := Open(m)
+	var refusal *event.Refusal
+	if !errors.As(err, &refusal) {
+		t.Fatalf("opened as %v, error %v", opened.Kind, err)
 	}
+	must.Equal(t, refusal.Verdict, event.Poison)
+	must.Equal(t, refusal.Reason, reason)
+	must.Say(t, refusal.Detail, detail)
 }
 
 // A time that cannot be read is a fault of those events alone whose type has no time of its own.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/must"
 )
 
 const (
@@ -45,35 +46,29 @@ func TestPointerOf(t *testing.T) {
 func TestOpenPointer(t *testing.T) {
 	structured := object(structuredMembers...)
 	for name, c := range map[string]struct {
-		m       Message
-		payload string
-		kind    string
-		data    string
+		body, payload, kind, data string
 	}{
-		"a bare payload":             {Message{Body: newPointer}, orderPayload, "raw JSON", orderPayload},
-		"the old spelling":           {Message{Body: oldPointer}, orderPayload, "raw JSON", orderPayload},
-		"a CloudEvent in the object": {Message{Body: newPointer}, structured, "CloudEvent (structured)", ""},
-		"a CloudEvent in attributes": {Message{Body: newPointer, Attributes: binaryAttributes}, orderPayload, "CloudEvent (binary)",
-			orderPayload},
-		"a pointer in a notification": {Message{Body: object(snsMembers(newPointer, `{"tenant":{"Type":"String","Value":"t1"}}`)...)},
+		"a bare payload":             {newPointer, orderPayload, "raw JSON", orderPayload},
+		"the old spelling":           {oldPointer, orderPayload, "raw JSON", orderPayload},
+		"a CloudEvent in the object": {newPointer, structured, "CloudEvent (structured)", ""},
+		"a pointer in a notification": {object(snsMembers(newPointer, `{"tenant":{"Type":"String","Value":"t1"}}`)...),
 			orderPayload,
 			"SNS > raw JSON", orderPayload},
-		"a notification in the object": {Message{Body: newPointer}, object(snsMembers(orderPayload, "{}")...), "SNS > raw JSON",
+		"a notification in the object": {newPointer, object(snsMembers(orderPayload, "{}")...), "SNS > raw JSON",
 			orderPayload},
 	} {
-		c.m.Payload = &c.payload
-		opened, err := Open(c.m)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
+		opened := mustOpen(t, Message{Body: c.body, Payload: &c.payload})
+		must.Equal(t, opened.Kind.String(), c.kind, name)
+		if c.data != "" {
+			must.Equal(t, opened.Data.Text(), c.data, name)
 		}
-		if opened.Kind.String() != c.kind || c.data != "" && opened.Data.Text() != c.data {
-			t.Errorf("%s: %s with %s", name, opened.Kind, opened.Data.Text())
-		}
-		if name == "a pointer in a notification" && opened.Attributes["tenant"] != "t1" {
-			t.Errorf("%s: attributes %v", name, opened.Attributes)
+		if name == "a pointer in a notification" {
+			must.Equal(t, opened.Attributes["tenant"], "t1")
 		}
 	}
+	opened := mustOpen(t, Message{Body: newPointer, Attributes: binaryAttributes, Payload: new(orderPayload)})
+	must.Equal(t, opened.Kind.String(), "CloudEvent (binary)")
+	must.Equal(t, opened.Data.Text(), orderPayload)
 	for payload, says := range map[string]string{
 		"hello":    "in the object that the message points to: body",
 		"\xff":     "invalid UTF-8",
@@ -85,7 +80,5 @@ func TestOpenPointer(t *testing.T) {
 			t.Errorf("%s: %v", payload, err)
 		}
 	}
-	if opened, err := Open(Message{Body: orderPayload, Payload: new("{}")}); err != nil || opened.Data.Text() != orderPayload {
-		t.Errorf("a message without a pointer is not itself: %v, %v", opened, err)
-	}
+	must.Equal(t, mustOpen(t, Message{Body: orderPayload, Payload: new("{}")}).Data.Text(), orderPayload)
 }
