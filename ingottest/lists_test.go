@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/env"
@@ -12,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/internal/kit/must"
+	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/store/query"
@@ -66,8 +66,7 @@ patterns:
 // The lines of a cart and the goods of a shop are lists, whatever moves their totals: events of an
 // array, revisions, parts in transactions, an erasure, and time to live.
 func TestListsBesideAllElse(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(carts)}}, "p.yaml")
-	must.Succeed(t, err)
+	p := written.Pipeline(t, carts)
 	ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
 		list := func(pattern, field, value string) string {
 			var lines []string
@@ -128,9 +127,7 @@ patterns:
 // form returns a form of the leaderboard.
 func form(t *testing.T, replaced ...string) *pipeline.Pipeline {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(strings.NewReplacer(replaced...).Replace(scores))}}, "p.yaml")
-	must.Succeed(t, err)
-	return p
+	return written.Pipeline(t, strings.NewReplacer(replaced...).Replace(scores))
 }
 
 func win(id, player string, points int) string {

@@ -35,8 +35,7 @@ func TestEveryFaultOfTransfers(t *testing.T) {
 		w.Send(transfer("1", "bank", "ada", "100"), opened("bank"), opened("ada"), opened("bob"), opened("eve"),
 			transfer("4", "bank", "nobody", "1"))
 		w.Drain()
-		w.Send(transfer("2", "ada", "bob", "70"), transfer("2", "ada", "bob", "70"), transfer("3", "ada", "eve", "70"))
-		w.Drain()
+		w.handled(transfer("2", "ada", "bob", "70"), transfer("2", "ada", "bob", "70"), transfer("3", "ada", "eve", "70"))
 		must.Equal(t, len(w.Items()), 4+6)
 		left := map[string]string{}
 		for _, account := range []string{"ada", "bob", "eve"} {
@@ -68,13 +67,11 @@ func TestContend(t *testing.T) {
 		daily.MovedBy = movedBy
 		s.Aggregates["daily"] = daily
 		w := New(t, Config{Pipeline: compile(t, s)})
-		w.Send(order("a", "2026-03-01T10:00:00Z", 100))
-		w.Drain()
+		w.handled(first(100))
 		sent := w.faults.sent[f]
 		w.Contend(f, 1)
 		w.Contend(f, 2)
-		w.Send(order("b", "2026-03-01T10:00:00Z", 11))
-		w.Drain()
+		w.handled(order("b", "2026-03-01T10:00:00Z", 11))
 		total := w.Total("daily", merchant, must.Time("2026-03-01T10:00:00Z"))
 		if total.Values["cents"].String() != "111" || total.Values["orders"].String() != "2" || w.faults.sent[f] < sent+3 ||
 			len(w.faults.planned) > 0 {
@@ -92,8 +89,7 @@ func TestEveryFaultContends(t *testing.T) {
 	s.Aggregates["daily"] = daily
 	var runs []string
 	EveryFault(t, Config{Pipeline: compile(t, s)}, func(t *testing.T, w *World) {
-		w.Send(order("a", "2026-03-01T10:00:00Z", 100))
-		w.Drain()
+		w.handled(first(100))
 		if name := path.Base(t.Name()); strings.HasPrefix(name, "Contend") {
 			runs = append(runs, name)
 		}

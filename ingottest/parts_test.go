@@ -2,13 +2,13 @@ package ingottest
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/testworld/written"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store/repair"
 )
 
@@ -38,22 +38,23 @@ aggregates:
 
 const twoLines = `{"type":"order","order":"a","at":"2026-03-01T10:00:00Z","lines":[{"line":1,"pieces":2},{"line":2,"pieces":3}]}`
 
-func loaded(t *testing.T, text string) *pipeline.Pipeline {
+// soldBoth fails unless the order and both of its lines are stored, and the lines are counted.
+func soldBoth(t *testing.T, w *World) {
 	t.Helper()
-	return written.Pipeline(t, text)
+	must.Equal(t, len(w.Items()), 3)
+	sold := w.Total("sold", nil, w.Now())
+	must.Equal(t, fmt.Sprint(sold.N, sold.Values["pieces"]), "2 5")
 }
 
 // TestDiesBetweenWholeAndParts kills the ingest function after each of its puts. The next delivery
 // meets the whole, and puts the parts that are missing.
 func TestDiesBetweenWholeAndParts(t *testing.T) {
 	for request := 1; request <= 3; request++ { // the whole, and each line
-		w := New(t, Config{Pipeline: loaded(t, withLines)})
+		w := New(t, Config{Pipeline: written.Pipeline(t, withLines)})
 		w.Crash(Ingest, request)
 		w.Send(twoLines)
 		w.Verify()
-		if n, sold := len(w.Items()), w.Total("sold", nil, w.Now()); n != 3 || sold.N != 2 || sold.Values["pieces"].String() != "5" {
-			t.Errorf("killed after request %d: %d items, %v", request, n, sold)
-		}
+		soldBoth(t, w)
 		if v := w.Verdicts(); v[event.Duplicate] != 1 || v[event.Inserted] != 0 {
 			t.Errorf("killed after request %d: %v; the first delivery has no verdict, and the second meets the whole", request, v)
 		}
@@ -61,12 +62,9 @@ func TestDiesBetweenWholeAndParts(t *testing.T) {
 }
 
 func TestEveryFaultWithParts(t *testing.T) {
-	EveryFault(t, Config{Pipeline: loaded(t, withLines)}, func(t *testing.T, w *World) {
-		w.Send(twoLines, twoLines, strings.Replace(twoLines, `"pieces":3`, `"pieces":4`, 1))
-		w.Drain()
-		if n, sold := len(w.Items()), w.Total("sold", nil, w.Now()); n != 3 || sold.N != 2 || sold.Values["pieces"].String() != "5" {
-			t.Errorf("%d items, %v", n, sold)
-		}
+	EveryFault(t, Config{Pipeline: written.Pipeline(t, withLines)}, func(t *testing.T, w *World) {
+		w.handled(twoLines, twoLines, strings.Replace(twoLines, `"pieces":3`, `"pieces":4`, 1))
+		soldBoth(t, w)
 		if v := w.Verdicts(); v[event.Conflict] == 0 {
 			t.Errorf("verdicts %v", v)
 		}
@@ -76,20 +74,15 @@ func TestEveryFaultWithParts(t *testing.T) {
 // TestVerifyNamesMissingParts shows that a world does not pass over an order that was stored by a
 // function that did not know its lines.
 func TestVerifyNamesMissingParts(t *testing.T) {
-	w := New(t, Config{Pipeline: loaded(t, alone)})
-	w.Send(twoLines)
-	w.Drain()
-	w.Deploy(loaded(t, strings.NewReplacer("epoch: 1", "epoch: 2", "since: 1", "since: 2").Replace(withLines)))
-	if b := watched(func(tb TB) {
-		w.t = tb
-		w.Verify()
-	}); !strings.Contains(b.errors, "2 parts of stored events are missing") || strings.Count(b.errors, "\n") != 1 {
-		t.Fatalf("%q %q", b.errors, b.fatal)
-	}
-	w.t = t
-	if done, err := repair.Of(w.Store()).PutParts(context.Background()); err != nil || done.Put != 2 {
-		t.Fatalf("%+v, %v", done, err)
-	}
+	w := New(t, Config{Pipeline: written.Pipeline(t, alone)})
+	w.handled(twoLines)
+	w.Deploy(written.Pipeline(t, strings.NewReplacer("epoch: 1", "epoch: 2", "since: 1", "since: 2").Replace(withLines)))
+	b := w.verified()
+	must.Say(t, b.errors, "2 parts of stored events are missing")
+	must.Equal(t, strings.Count(b.errors, "\n"), 1, b.errors)
+	done, err := repair.Of(w.Store()).PutParts(context.Background())
+	must.Succeed(t, err)
+	must.Equal(t, done.Put, 2)
 	w.Verify()
 	if sold := w.Total("sold", nil, w.Now()); sold.Values["pieces"].String() != "5" {
 		t.Errorf("%v", sold)
@@ -127,9 +120,8 @@ func TestEveryFaultOfClaims(t *testing.T) {
 	account := func(id, email, name string) string {
 		return `{"type":"account","account":"` + id + `","email":"` + email + `","name":"` + name + `","at":"2026-03-01T10:00:00Z"}`
 	}
-	EveryFault(t, Config{Pipeline: loaded(t, claiming)}, func(t *testing.T, w *World) {
-		w.Send(account("1", "x", "ann"), account("2", "x", "bob"), account("1", "x", "ann"), account("3", "y", "eve"))
-		w.Drain()
+	EveryFault(t, Config{Pipeline: written.Pipeline(t, claiming)}, func(t *testing.T, w *World) {
+		w.handled(account("1", "x", "ann"), account("2", "x", "bob"), account("1", "x", "ann"), account("3", "y", "eve"))
 		w.Send(account("4", "z", "eve"))
 		w.Redeliver()
 		w.Drain()
@@ -157,8 +149,6 @@ func TestEveryFaultOfClaims(t *testing.T) {
 			}
 			refused[letter.Body] = true
 		}
-		if len(refused) != 2 {
-			t.Errorf("refused are %v", refused)
-		}
+		must.Equal(t, len(refused), 2, refused)
 	})
 }

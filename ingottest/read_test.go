@@ -65,9 +65,7 @@ func TestRead(t *testing.T) {
 		w := New(&b, Config{Pipeline: compile(t, patterned())})
 		w.Read("of_days", bothDays)
 	}()
-	if want := `of_day`; !strings.Contains(b.fatal, want) {
-		t.Errorf("a pattern that does not exist: %q", b.fatal)
-	}
+	must.Say(t, b.fatal, `of_day`)
 }
 
 // TestReadBehind shows that an answer may lack the latest events while an index lags, that what

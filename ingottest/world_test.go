@@ -41,6 +41,18 @@ func spec() pipeline.Spec {
 				From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}}}
 }
 
+// handled sends messages, and lets both functions handle them.
+func (w *World) handled(bodies ...string) {
+	w.t.Helper()
+	w.Send(bodies...)
+	w.Drain()
+}
+
+func newWorld(t *testing.T, s pipeline.Spec) *World {
+	t.Helper()
+	return New(t, Config{Pipeline: compile(t, s)})
+}
+
 func compile(t *testing.T, s pipeline.Spec) *pipeline.Pipeline {
 	t.Helper()
 	p, err := pipeline.New(s)
@@ -51,6 +63,9 @@ func compile(t *testing.T, s pipeline.Spec) *pipeline.Pipeline {
 func order(id, at string, cents int) string {
 	return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":%q,"cents":%d}`, id, at, cents)
 }
+
+// first is the order with which most tests begin.
+func first(cents int) string { return order("a", "2026-03-01T10:00:00Z", cents) }
 
 var merchant = map[string]string{"merchant": "m1"}
 
@@ -77,6 +92,23 @@ func watched(test func(TB)) (b *book) {
 	return b
 }
 
+// verified is what Verify tells a test.
+func (w *World) verified() *book {
+	before := w.t
+	defer func() { w.t = before }()
+	return watched(func(tb TB) {
+		w.t = tb
+		w.Verify()
+	})
+}
+
+// counts fails unless so many items are stored, and the orders of the first day add up to this.
+func (w *World) counts(t *testing.T, items int, orders string) {
+	t.Helper()
+	must.Equal(t, len(w.Items()), items)
+	must.Equal(t, values(w, "daily", merchant, must.Time("2026-03-01T12:00:00Z")), orders)
+}
+
 func values(w *World, name string, by map[string]string, at time.Time) string {
 	total := w.Total(name, by, at)
 	return fmt.Sprintf("%v orders, %v cents", total.Values["orders"], total.Values["cents"])
@@ -89,8 +121,8 @@ func TestEveryFaultFindsTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.Pipeline = compile(t, spec())
 			EveryFault(t, c, func(t *testing.T, w *World) {
-				w.Send(order("a", "2026-03-01T10:00:00Z", 100), order("b", "2026-03-01T11:00:00Z", 20),
-					order("a", "2026-03-01T10:00:00Z", 100),
+				w.Send(first(100), order("b", "2026-03-01T11:00:00Z", 20),
+					first(100),
 					order("b", "2026-03-01T11:00:00Z", 21), "not JSON")
 				w.Drain()
 				w.RollShards()
@@ -128,8 +160,7 @@ func TestEveryFaultIsTried(t *testing.T) {
 	EveryFault(t, c, func(t *testing.T, w *World) {
 		runs++
 		before := told
-		w.Send(order("a", "2026-03-01T10:00:00Z", 100))
-		w.Drain()
+		w.handled(first(100))
 		if told > before+1 {
 			crashes++
 		}
@@ -146,25 +177,22 @@ func TestEveryFaultIsTried(t *testing.T) {
 // TestStaleRead shows that what a hook reads may be stale, unless it asks for a consistent read.
 // EveryFault tries it.
 func TestStaleRead(t *testing.T) {
+	read := func(consistent bool) func(context.Context, tables.Client, event.Key) (int, error) {
+		return func(ctx context.Context, db tables.Client, k event.Key) (int, error) {
+			in := &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(k), ConsistentRead: &consistent}
+			out, err := db.GetItem(ctx, in)
+			if err != nil {
+				return 0, err
+			}
+			return len(out.Item), nil
+		}
+	}
 	for name, tt := range map[string]struct {
 		read func(context.Context, tables.Client, event.Key) (int, error)
 		want string // what the hook finds in each run of EveryFault: without a fault, then those with a stale read
 	}{
-		"get": {func(ctx context.Context, db tables.Client, k event.Key) (int, error) {
-			out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(k)})
-			if err != nil {
-				return 0, err
-			}
-			return len(out.Item), nil
-		}, "found, stale: missing"},
-		"consistent get": {func(ctx context.Context, db tables.Client, k event.Key) (int, error) {
-			out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(k),
-				ConsistentRead: aws.Bool(true)})
-			if err != nil {
-				return 0, err
-			}
-			return len(out.Item), nil
-		}, "found"},
+		"get":            {read(false), "found, stale: missing"},
+		"consistent get": {read(true), "found"},
 		"index": {func(ctx context.Context, db tables.Client, k event.Key) (int, error) {
 			out, err := db.Query(ctx,
 				&dynamodb.QueryInput{TableName: aws.String(EventsTable), IndexName: aws.String("GSI1"),
@@ -194,17 +222,15 @@ func TestStaleRead(t *testing.T) {
 			var runs []string
 			EveryFault(t, c, func(t *testing.T, world *World) {
 				w, found = world, nil
-				w.Send(order("a", "2026-03-01T10:00:00Z", 100))
-				w.Drain()
+				w.handled(first(100))
 				switch fault := path.Base(t.Name()); {
 				case fault == "no_fault":
 					runs = append(runs, found...)
 				case strings.HasPrefix(fault, "StaleRead"):
 					runs = append(runs, "stale: "+strings.Join(found, " "))
 				}
-				out, err := w.DynamoDB().GetItem(context.Background(),
-					&dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(event.Key{PK: "ORDER#a", SK: "ORDER"})})
-				if err != nil || len(out.Item) == 0 {
+				n, err := read(false)(context.Background(), w.DynamoDB(), event.Key{PK: "ORDER#a", SK: "ORDER"})
+				if err != nil || n == 0 {
 					t.Errorf("a read outside of the functions misses the item: %v", err)
 				}
 			})
@@ -226,11 +252,9 @@ func TestStaleReadOfOneRequest(t *testing.T) {
 		found[c.Key.PK] = len(out.Item)
 		return nil
 	}})
-	w.Send(order("a", "2026-03-01T10:00:00Z", 100))
-	w.Drain()
+	w.handled(first(100))
 	w.StaleRead(Streams, 1)
-	w.Send(order("b", "2026-03-01T10:00:00Z", 100))
-	w.Drain()
+	w.handled(order("b", "2026-03-01T10:00:00Z", 100))
 	if found["ORDER#a"] == 0 || found["ORDER#b"] != 0 {
 		t.Errorf("the hook found %v; want a, and not b, whose read is stale", found)
 	}
@@ -249,10 +273,8 @@ func TestSampleShop(t *testing.T) {
 		return fmt.Sprintf(
 			`{"type":"order.shipped","merchant_id":"m1","order_id":"o1","shipment_id":"s1","shipped_at":"2026-03-01T10:00:00Z","updated_at":%q,"status":%q}`, at, status)
 	}
-	w.Send(shipped("travelling", "2026-03-01T12:00:00Z"), shipped("packed", "2026-03-01T11:00:00Z"))
-	w.Drain()
-	w.Send(shipped("delivered", "2026-03-02T12:00:00Z"))
-	w.Drain()
+	w.handled(shipped("travelling", "2026-03-01T12:00:00Z"), shipped("packed", "2026-03-01T11:00:00Z"))
+	w.handled(shipped("delivered", "2026-03-02T12:00:00Z"))
 	w.Send(shipped("travelling", "2026-03-01T12:00:00Z"))
 	w.Verify()
 	must.Match(t, w.Verdicts(), map[event.Verdict]int{event.Inserted: 1, event.Updated: 1, event.Stale: 2})
@@ -264,9 +286,8 @@ func TestSampleShop(t *testing.T) {
 
 // TestSubtract shows that an expired item counts until time to live has removed it.
 func TestSubtract(t *testing.T) {
-	w := New(t, Config{Pipeline: compile(t, spec())})
-	w.Send(order("a", "2026-03-01T10:00:00Z", 1))
-	w.Drain()
+	w := newWorld(t, spec())
+	w.handled(first(1))
 	live := func() string { return w.Total("live", nil, time.Time{}).Values["orders"].String() }
 	w.Advance(91 * day)
 	expired := live()
@@ -289,9 +310,9 @@ func TestStart(t *testing.T) {
 		"the first event's time": {body: order("a", "2026-03-01T10:00:00+02:00", 1), now: "2026-03-01T08:00:00Z", want: event.Inserted},
 		"the oldest event":       {body: order("a", "1970-01-01T00:00:00Z", 1), now: "1970-01-02T00:00:00Z", want: event.Inserted},
 		"the newest event":       {body: order("a", "9999-01-01T00:00:00Z", 1), now: "2100-01-01T00:00:00Z", want: event.Inserted},
-		"set, and long after it": {start: must.Time("2026-06-01T00:00:00Z"), body: order("a", "2026-03-01T10:00:00Z", 1),
+		"set, and long after it": {start: must.Time("2026-06-01T00:00:00Z"), body: first(1),
 			now: "2026-06-01T00:00:00Z", want: event.Expired},
-		"set, and long before it": {start: must.Time("2025-06-01T00:00:00Z"), body: order("a", "2026-03-01T10:00:00Z", 1),
+		"set, and long before it": {start: must.Time("2025-06-01T00:00:00Z"), body: first(1),
 			now: "2025-06-01T00:00:00Z", want: event.Inserted},
 		"not an event": {body: "{}", now: "1970-01-02T00:00:00Z", want: event.Poison},
 	} {
@@ -308,11 +329,10 @@ func TestStart(t *testing.T) {
 }
 
 func TestQuarantine(t *testing.T) {
-	w := New(t, Config{Pipeline: compile(t, spec())})
+	w := newWorld(t, spec())
 	w.SendMessage(Message{Body: `{"merchant":"m1"}`, Attributes: map[string]string{"trace": "t1", "ce-specversion": "1.0", "ce-id": "1",
 		"ce-source": "s", "ce-type": "order.lost"}})
-	w.Send(order("a", "2026-03-01T10:00:00Z", 1), order("a", "2026-03-01T10:00:00Z", 2))
-	w.Drain()
+	w.handled(first(1), first(2))
 	w.Advance(200 * day) // letters are kept longer than SQS's own 14 days
 	letters := w.Quarantined()
 	if len(letters) != 2 || !reflect.DeepEqual(letters, w.Quarantined()) {
@@ -323,7 +343,7 @@ func TestQuarantine(t *testing.T) {
 		t.Errorf("first letter %+v", l)
 	}
 	if l := letters[1]; l.Verdict != "Conflict" || l.Reason != event.DigestDiffers || l.Key != (event.Key{PK: "ORDER#a", SK: "ORDER"}) ||
-		l.Body != order("a", "2026-03-01T10:00:00Z", 2) {
+		l.Body != first(2) {
 		t.Errorf("second letter %+v", l)
 	}
 }
@@ -351,9 +371,8 @@ func TestDeadLetters(t *testing.T) {
 
 // TestDeploy shows that a new aggregate counts what comes after it.
 func TestDeploy(t *testing.T) {
-	w := New(t, Config{Pipeline: compile(t, spec())})
-	w.Send(order("a", "2026-03-01T10:00:00Z", 1))
-	w.Drain()
+	w := newWorld(t, spec())
+	w.handled(first(1))
 	s := spec()
 	s.Epoch = 2
 	s.Aggregates["all"] = pipeline.AggregateSpec{Since: 2,
@@ -363,16 +382,10 @@ func TestDeploy(t *testing.T) {
 	if all := w.Total("all", nil, w.Now()); !all.Missing || !all.Building {
 		t.Errorf("before anything is counted: %+v", all)
 	}
-	if b := watched(func(tb TB) {
-		w.t = tb
-		w.Verify()
-	}); b.errors+b.fatal != "" ||
-		b.logs != "ingottest: all since 2 is building: events from before it was deployed may not be counted in it\n" {
-		t.Errorf("verify says %q %q and logs %q", b.errors, b.fatal, b.logs)
-	}
-	w.t = t
-	w.Send(order("b", "2026-03-01T10:00:00Z", 1))
-	w.Drain()
+	b := w.verified()
+	must.Equal(t, b.errors+b.fatal, "")
+	must.Equal(t, b.logs, "ingottest: all since 2 is building: events from before it was deployed may not be counted in it\n")
+	w.handled(order("b", "2026-03-01T10:00:00Z", 1))
 	if all := w.Total("all", nil, w.Now()); all.Values["orders"].String() != "1" || !all.Building {
 		t.Errorf("before the touch pass: %+v", all)
 	}
@@ -390,6 +403,7 @@ func TestDeploy(t *testing.T) {
 // TestWhatFailsATest shows that a world that goes wrong says so.
 func TestWhatFailsATest(t *testing.T) {
 	p := compile(t, spec())
+	plain := func(tb TB) *World { return New(tb, Config{Pipeline: p}) }
 	stuck := errors.New("the mail server is down")
 	for name, c := range map[string]struct {
 		test         func(TB)
@@ -398,39 +412,37 @@ func TestWhatFailsATest(t *testing.T) {
 		"no pipeline": {func(tb TB) { New(tb, Config{}) }, "", "Config.Pipeline is nil"},
 		"start":       {func(tb TB) { New(tb, Config{Pipeline: p, Start: time.Unix(0, 0)}) }, "", "Config.Start is 1970-01-01T00:00:00Z"},
 		"batch size":  {func(tb TB) { New(tb, Config{Pipeline: p, FIFO: true, BatchSize: 100}) }, "", "10"},
-		"no message":  {func(tb TB) { New(tb, Config{Pipeline: p}).Send(order("a", "2026-03-01T10:00:00Z", 1), "") }, "", `message ""`},
+		"no message":  {func(tb TB) { plain(tb).Send(first(1), "") }, "", `message ""`},
 		"a fault that never comes about": {func(tb TB) {
-			w := New(tb, Config{Pipeline: p})
-			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
-			w.Drain()
+			w := plain(tb)
+			w.handled(first(1))
 			w.Throttle(Ingest, 2)
 			w.Redeliver()
 			w.Verify()
 		}, "Throttle(Ingest, 2) never came about: the function sent only 1 requests", ""},
-		"request 0":   {func(tb TB) { New(tb, Config{Pipeline: p}).Crash(Streams, 0) }, "", "Crash(Streams, 0)"},
-		"no function": {func(tb TB) { New(tb, Config{Pipeline: p}).LoseAnswer(7, 1) }, "", "LoseAnswer(Function(7), 1)"},
+		"request 0":   {func(tb TB) { plain(tb).Crash(Streams, 0) }, "", "Crash(Streams, 0)"},
+		"no function": {func(tb TB) { plain(tb).LoseAnswer(7, 1) }, "", "LoseAnswer(Function(7), 1)"},
 		"a hook that always fails": {func(tb TB) {
 			w := New(tb, Config{Pipeline: p, OnChange: func(context.Context, event.Change) error { return stuck }})
-			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
-			w.Drain()
+			w.handled(first(1))
 		}, "", "the last failure was: Config.OnChange, told that ORDER#a / ORDER was inserted: the mail server is down"},
 		"changes that nobody read": {func(tb TB) {
 			w := New(tb, Config{Pipeline: p, OnResult: func(context.Context, handler.Outcome) {}})
-			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+			w.Send(first(1))
 			_, err := w.queue.Poll(w.ctx)
 			must.Succeed(t, err)
 			w.Advance(2 * day)
 			w.Verify()
 		}, "live since 1: missing", ""},
 		"a message that nobody read": {func(tb TB) {
-			w := New(tb, Config{Pipeline: p})
-			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+			w := plain(tb)
+			w.Send(first(1))
 			w.Advance(5 * day)
 			w.Verify()
 		}, "1 message was in the queue for 4 days, not done with: SQS has deleted what is so old; call Drain before Advance", ""},
 		"messages of a FIFO queue that nobody read": {func(tb TB) {
 			w := New(tb, Config{Pipeline: p, FIFO: true})
-			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+			w.Send(first(1))
 			w.Verify()
 			w.Redeliver()
 			w.Send(order("b", "2026-03-01T10:00:00Z", 1))
@@ -441,16 +453,15 @@ func TestWhatFailsATest(t *testing.T) {
 			w.Verify()
 		}, "2 messages were in the queue for 4 days", ""},
 		"a total at no time": {func(tb TB) {
-			New(tb, Config{Pipeline: p}).Total("daily", merchant, time.Time{})
+			plain(tb).Total("daily", merchant, time.Time{})
 		}, "", "aggregate daily has windows of 24h0m0s, and Total was given no time"},
 		"a total that is wrong": {func(tb TB) {
-			w := New(tb, Config{Pipeline: p})
-			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
-			w.Drain()
+			w := plain(tb)
+			w.handled(first(1))
 			w.world.Alter(t, stack.Aggregates, testworld.Key("A#daily#1#0#m1", "2026-03-01T00:00:00Z"), "ADD cents :v", rows.Number("1"))
 			w.Verify()
 		}, "cents is 2, and its items add up to 1", ""},
-		"no such aggregate": {func(tb TB) { New(tb, Config{Pipeline: p}).Total("weekly", nil, earliest) }, "", `no aggregate "weekly"`},
+		"no such aggregate": {func(tb TB) { plain(tb).Total("weekly", nil, earliest) }, "", `no aggregate "weekly"`},
 		"a by that is never made": {func(tb TB) {
 			s := spec()
 			daily := s.Aggregates["daily"]
@@ -458,16 +469,14 @@ func TestWhatFailsATest(t *testing.T) {
 			s.Aggregates["daily"] = daily
 			New(tb, Config{Pipeline: compile(t, s)}).Total("daily", map[string]string{"merchant": "M1"}, earliest)
 		}, "", `total of daily: merchant: `},
-		"no such by": {func(tb TB) { New(tb, Config{Pipeline: p}).Total("daily", nil, earliest) }, "", "merchant"},
+		"no such by": {func(tb TB) { plain(tb).Total("daily", nil, earliest) }, "", "merchant"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := watched(c.test)
-			if !strings.Contains(b.errors, c.errors) || (c.errors == "") != (b.errors == "") {
-				t.Errorf("errors %q, want %q", b.errors, c.errors)
-			}
-			if !strings.Contains(b.fatal, c.dies) || (c.dies == "") != (b.fatal == "") {
-				t.Errorf("fatal %q, want %q", b.fatal, c.dies)
-			}
+			must.Say(t, b.errors, c.errors)
+			must.Equal(t, b.errors == "", c.errors == "", b.errors)
+			must.Say(t, b.fatal, c.dies)
+			must.Equal(t, b.fatal == "", c.dies == "", b.fatal)
 		})
 	}
 }
@@ -495,7 +504,7 @@ func TestDeployIndexes(t *testing.T) {
 		}
 		return fmt.Sprint(out.Count)
 	}
-	w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+	w.Send(first(1))
 	w.Verify()
 	w.Deploy(with("GSI2"))
 	w.Send(order("b", "2026-03-01T10:00:00Z", 1))
