@@ -47,14 +47,8 @@ func load(t *testing.T) *pipeline.Pipeline {
 // TestFiles compares every file with its sample, and with what the pipeline makes of it today.
 func TestFiles(t *testing.T) {
 	p := load(t)
-	want := map[string][]byte{"expected.json": encode(t, expectations(t, p))}
-	for _, s := range ingestSamples() {
-		want[s.file] = encode(t, s.event())
-	}
-	for _, s := range streamSamples() {
-		want[s.file] = encode(t, s.payload(t, p))
-	}
-	want["README.md"] = readme(t)
+	want := files(t, p)
+	want["expected.json"], want["README.md"] = encode(t, expectations(t, p)), readme(t)
 	for name, text := range want {
 		golden.File(t, name, string(text))
 	}
@@ -68,6 +62,19 @@ func TestFiles(t *testing.T) {
 	if len(found) < 21 {
 		t.Errorf("%d files", len(found))
 	}
+}
+
+// files returns the file of each sample, by name.
+func files(t *testing.T, p *pipeline.Pipeline) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, s := range ingestSamples() {
+		all[s.file] = encode(t, s.event())
+	}
+	for _, s := range streamSamples() {
+		all[s.file] = encode(t, s.payload(t, p))
+	}
+	return all
 }
 
 func encode(t *testing.T, v any) []byte {
@@ -162,19 +169,12 @@ func strict(t *testing.T, file string, text []byte, into any) {
 // TestTimes checks that every time is in 2099, so that no sample becomes Expired one day.
 func TestTimes(t *testing.T) {
 	years := regexp.MustCompile(`\b(\d{4})-\d\d-\d\dT`)
-	p := load(t)
-	check := func(file string, text []byte) {
+	for file, text := range files(t, load(t)) {
 		for _, m := range years.FindAllSubmatch(text, -1) {
 			if expired := file == "ingest-expired.json"; (string(m[1]) == "2099") == expired {
 				t.Errorf("%s: a time in %s", file, m[1])
 			}
 		}
-	}
-	for _, s := range ingestSamples() {
-		check(s.file, encode(t, s.event()))
-	}
-	for _, s := range streamSamples() {
-		check(s.file, encode(t, s.payload(t, p)))
 	}
 }
 

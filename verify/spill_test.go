@@ -301,10 +301,7 @@ func TestTableDeletedMeanwhile(t *testing.T) {
 			}
 		}
 		_, err := verify.Run(context.Background(), c)
-		if want := fmt.Sprintf("there is no table %s: it was deleted, or it is in another account or Region", table); err == nil ||
-			err.Error() != want {
-			t.Errorf("%v", err)
-		}
+		must.Equal(t, fmt.Sprint(err), fmt.Sprintf("there is no table %s: it was deleted, or it is in another account or Region", table))
 	}
 }
 

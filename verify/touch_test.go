@@ -27,24 +27,30 @@ func older(t *testing.T, orders int) (*world, *leaf, verify.Config, *store.Store
 	return w, l, verify.Config{Pipeline: w.plan, Config: sums.Config{Env: w.Env, About: "these tables"}}, s
 }
 
+func mustTouch(t *testing.T, c verify.Config, s *store.Store) verify.TouchPass {
+	t.Helper()
+	got, err := verify.Touch(context.Background(), c, s)
+	must.Succeed(t, err)
+	return got
+}
+
 // Segments side by side touch each item once, and what they say is what was done.
 func TestTouchInSegments(t *testing.T) {
 	for _, segments := range []int{0, 1, 2, 7} {
 		w, _, c, _ := older(t, 40)
 		w.put(100, "b", 1) // of this epoch
 		c.Segments = segments
-		got, err := verify.Touch(context.Background(), c, w.store)
-		if err != nil || got.Scanned != 41 || got.Touched.Touched != 40 || got.Writes != 40 || got.Reads < 1 {
-			t.Fatalf("%d segments: %+v %v", segments, got, err)
+		got := mustTouch(t, c, w.store)
+		if got.Scanned != 41 || got.Touched.Touched != 40 || got.Writes != 40 || got.Reads < 1 {
+			t.Fatalf("%d segments: %+v", segments, got)
 		}
 		for item, err := range w.store.Items(context.Background()) {
-			if err != nil || item.Epoch != 2 {
-				t.Errorf("%d segments: %s is stamped %d, %v", segments, item.Key, item.Epoch, err)
-			}
+			must.Succeed(t, err)
+			must.Equal(t, item.Epoch, 2, segments, item.Key)
 		}
-		if got, err = verify.Touch(context.Background(), c, w.store); err != nil || got.Touched.Touched != 0 || got.Writes != 0 {
-			t.Errorf("%d segments, again: %+v %v", segments, got, err)
-		}
+		again := mustTouch(t, c, w.store)
+		must.Equal(t, again.Touched.Touched, 0, segments)
+		must.Equal(t, again.Writes, 0, segments)
 	}
 }
 
@@ -52,8 +58,7 @@ func TestTouchInSegments(t *testing.T) {
 // all of them.
 func TestTouchGoesOn(t *testing.T) {
 	_, l, c, s := older(t, 20)
-	_, err := verify.Touch(context.Background(), c, s)
-	must.Succeed(t, err)
+	mustTouch(t, c, s)
 	all := l.pages
 	for at := 1; at <= all; at++ {
 		w, l, c, s := older(t, 20)
@@ -62,9 +67,9 @@ func TestTouchGoesOn(t *testing.T) {
 		if _, err := verify.Touch(context.Background(), c, s); !errors.Is(err, errBroken) {
 			t.Fatalf("page %d: %v", at, err)
 		}
-		got, err := verify.Touch(context.Background(), c, s)
-		if err != nil || got.Scanned != 20 || got.Touched.Touched != 20 || got.Writes != 20 || l.pages != all+1 {
-			t.Errorf("broken at page %d of %d: %d pages, %+v %v", at, all, l.pages, got, err)
+		got := mustTouch(t, c, s)
+		if got.Scanned != 20 || got.Touched.Touched != 20 || got.Writes != 20 || l.pages != all+1 {
+			t.Errorf("broken at page %d of %d: %d pages, %+v", at, all, l.pages, got)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("left in the folder: %v %v", left, err)
@@ -72,15 +77,13 @@ func TestTouchGoesOn(t *testing.T) {
 		def := w.definition("again")
 		pass := w.begin(def)
 		w.drain()
-		r, err := verify.Run(context.Background(), verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s),
-			Config: sums.Config{Env: w.Env}})
-		must.Succeed(t, err)
+		r := mustRun(t, verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s), Config: sums.Config{Env: w.Env}})
 		if standing, err := r.Finish(context.Background(), w.plan, s, pass, w.Clock.Now()); err != nil || len(standing) > 0 {
 			t.Errorf("broken at page %d: %v %v", at, standing, err)
 		}
-		if l.pages, l.failAt = 0, 0; second(verify.Touch(context.Background(), c, s)) != nil || l.pages != all {
-			t.Errorf("the next pass reads %d pages of %d", l.pages, all)
-		}
+		l.pages, l.failAt = 0, 0
+		mustTouch(t, c, s)
+		must.Equal(t, l.pages, all, "the next pass")
 	}
 }
 
@@ -118,9 +121,9 @@ func TestTouchRate(t *testing.T) {
 	c.Env = w.Clock.Env(func() float64 { return 0.5 })
 	c.Rate = 4
 	began := w.Clock.Now()
-	got, err := verify.Touch(context.Background(), c, s)
-	if took, want := w.Clock.Now().Sub(began), time.Duration((got.Reads+got.Writes)/4*float64(time.Second)); err != nil || took != want ||
-		want < 10*time.Second {
-		t.Errorf("%+v took %v, not %v: %v", got, took, want, err)
+	got := mustTouch(t, c, s)
+	took, want := w.Clock.Now().Sub(began), time.Duration((got.Reads+got.Writes)/4*float64(time.Second))
+	if took != want || want < 10*time.Second {
+		t.Errorf("%+v took %v, not %v", got, took, want)
 	}
 }
