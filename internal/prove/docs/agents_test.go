@@ -22,11 +22,11 @@ func TestAgents(t *testing.T) {
 	facts := regexp.MustCompile(`(?m)^\d+\. [^(]*\(([^()]*)\)$`).FindAllStringSubmatch(text, -1)
 	must.Equal(t, len(facts), 10)
 	for _, fact := range facts {
-		named := regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(fact[1], -1)
+		named := groups(regexp.MustCompile("`([a-z-]+)`"), fact[1])
 		must.Equal(t, len(named) > 0, true, fact[0])
 		for _, rule := range named {
-			if !strings.Contains(said, "> mistake "+rule[1]+", ") && !strings.Contains(said, "> warning "+rule[1]+", ") {
-				t.Errorf("AGENTS.md names the rule %s, and check reports none of that name", rule[1])
+			if !strings.Contains(said, "> mistake "+rule+", ") && !strings.Contains(said, "> warning "+rule+", ") {
+				t.Errorf("AGENTS.md names the rule %s, and check reports none of that name", rule)
 			}
 		}
 	}

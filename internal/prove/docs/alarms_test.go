@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"maps"
 	"math"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -121,7 +120,12 @@ var templates = []string{sampleshop.Template, "cmd/migrate/template.yaml", "cmd/
 // opened reads a template with these parameters, and the defaults of the others.
 func opened(t *testing.T, file string, given map[string]string) *template.Template {
 	t.Helper()
-	tpl, err := template.Open(must.Read(t, filepath.Join(root, file)), given)
+	return openedText(t, []byte(read(t, file)), given)
+}
+
+func openedText(t *testing.T, text []byte, given map[string]string) *template.Template {
+	t.Helper()
+	tpl, err := template.Open(text, given)
 	must.Succeed(t, err)
 	return tpl
 }
@@ -195,9 +199,7 @@ func TestNoFaultIsSilent(t *testing.T) {
 					h.stream(other.function, other.name, other.unproven, its)
 				}
 				ringing := h.ringing(t, tpl)
-				if (fault == "") != (len(ringing) == 0) {
-					t.Errorf("%s, %q, where %q are written: the alarms that ring are %q", m.name, fault, written, ringing)
-				}
+				must.Equal(t, fault == "", len(ringing) == 0, m.name, fault, written, ringing)
 				t.Logf("%-23s %-24s %s", m.name, fault, strings.Join(ringing, " "))
 			}
 		}
@@ -288,9 +290,7 @@ func TestAlarmsOfTheSchedule(t *testing.T) {
 // either.
 func TestNoAlarmRestsOnFill(t *testing.T) {
 	for _, file := range slices.Concat(templates, documents(t)) {
-		if regexp.MustCompile(`Expression: .*FILL\(`).MatchString(read(t, file)) {
-			t.Errorf("%s has an alarm with FILL", file)
-		}
+		must.Equal(t, regexp.MustCompile(`Expression: .*FILL\(`).MatchString(read(t, file)), false, file)
 	}
 }
 

@@ -13,6 +13,12 @@ import (
 	"github.com/ingot-events/ingot/store/repair"
 )
 
+// handled sends messages, and lets both functions handle them.
+func handled(w *ingottest.World, bodies ...string) {
+	w.Send(bodies...)
+	w.Drain()
+}
+
 // TestClaims runs the accounts of docs/parts.md: whatever stops or fails, a value has one owner,
 // and the owner that is erased releases it.
 func TestClaims(t *testing.T) {
@@ -23,10 +29,8 @@ func TestClaims(t *testing.T) {
 	}
 	ann, bob, cas := account("1", "a@example.com", "ann"), account("2", "a@example.com", "bob"), account("3", "c@example.com", "ann")
 	ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
-		w.Send(ann)
-		w.Drain()
-		w.Send(bob, cas, ann)
-		w.Drain()
+		handled(w, ann)
+		handled(w, bob, cas, ann)
 		letters := w.Quarantined()
 		var got []string
 		for _, l := range letters {
@@ -34,19 +38,14 @@ func TestClaims(t *testing.T) {
 		}
 		slices.Sort(got)
 		got = slices.Compact(got) // a message may be quarantined twice
-		if items := w.Items(); len(items) != 3 ||
-			strings.Join(got, ", ") != "Conflict claimed EMAIL#a@example.com / CLAIM, Conflict claimed NAME#ann / CLAIM" {
-			t.Errorf("%d items, and in quarantine: %q", len(items), got)
-		}
+		must.Equal(t, len(w.Items()), 3)
+		must.Equal(t, strings.Join(got, ", "), "Conflict claimed EMAIL#a@example.com / CLAIM, Conflict claimed NAME#ann / CLAIM")
 		whole, err := p.Plan(envelope.Message{Body: ann})
 		must.Succeed(t, err)
 		if _, err := repair.Of(w.Store()).Erase(t.Context(), whole.Key); err != nil {
 			return // a fault; the next try is another run
 		}
-		w.Send(ann, bob, cas)
-		w.Drain()
-		if items := w.Items(); len(items) != 6 {
-			t.Errorf("%d items after the owner was erased", len(items))
-		}
+		handled(w, ann, bob, cas)
+		must.Equal(t, len(w.Items()), 6)
 	})
 }

@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -153,7 +152,7 @@ func checkMake(t *testing.T, words []string) string {
 }
 
 func mustExist(name string) string {
-	if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+	if !exists(name) {
 		return "there is no " + name
 	}
 	return ""

@@ -33,8 +33,7 @@ func TestConditions(t *testing.T) {
 			`{"type":"reading","sensor":"s","taken_at":"2031-03-01T09:00:00Z"}`}, 1, ""},
 	} {
 		w := ingottest.New(t, ingottest.Config{Pipeline: written.Pipeline(t, blockWith(t, c.file, "yaml pipeline", c.has))})
-		w.Send(c.before...)
-		w.Drain()
+		handled(w, c.before...)
 		w.Send(c.bodies...)
 		for range 3 { // what lacks something comes again twice
 			w.Advance(time.Hour)

@@ -41,9 +41,10 @@ func TestCostParts(t *testing.T) {
 			`"quantity":1,"currency":"EUR","total_cents":5,"placed_at":"2026-03-14T09:00:00Z"}`+"\n", i%40, i, i%40, i%40)
 	}
 	report := lines(p, orders.String())
-	byPut := lines(loaded(t, "examples/ledger/pipeline.yaml"), strings.Repeat(`{"type":"transfer.posted","transfer_id":"1","posted_at":"2026-03-14T09:00:00Z","entries":[`+
+	ledger, feed := loaded(t, "examples/ledger/pipeline.yaml"), loaded(t, "examples/feed/pipeline.yaml")
+	byPut := lines(ledger, strings.Repeat(`{"type":"transfer.posted","transfer_id":"1","posted_at":"2026-03-14T09:00:00Z","entries":[`+
 		`{"account":"a","book":"customers","cents":-1},{"account":"b","book":"customers","cents":1}]}`+"\n", 2))
-	apart := lines(loaded(t, "examples/feed/pipeline.yaml"), strings.Repeat(`{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"`+
+	apart := lines(feed, strings.Repeat(`{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"`+
 		strings.Repeat("word ", 9000)+`"}`+"\n", 2))
 	beside := in(p)
 	beside.Stack = &rules.Billed{OwnKey: true, Secrets: 1}
@@ -71,8 +72,6 @@ func TestCostParts(t *testing.T) {
 		explained = append(explained, row[0])
 	}
 	must.Match(t, printed, explained)
-	example := blocksOf(t, costPage, "yaml prices")[0]
-	if _, err := cost.ReadPrices(filepath.Join(root, costPage), []byte(example.text)); err != nil {
-		t.Error(err)
-	}
+	_, err = cost.ReadPrices(filepath.Join(root, costPage), []byte(blocksOf(t, costPage, "yaml prices")[0].text))
+	must.Succeed(t, err)
 }

@@ -61,15 +61,13 @@ func TestExpires(t *testing.T) {
 					t.Errorf("%s: %d found, the total says %d", name, len(got.Items), n)
 				}
 			}
-			w.Send(first)
-			w.Drain()
+			handled(w, first)
 			found(1)
 			w.Advance(90*time.Minute - w.Now().Sub(w.Now().Truncate(time.Second)))
 			found(0)
 			w.Sweep()
 			w.Drain()
-			w.Send(first)
-			w.Drain()
+			handled(w, first)
 			found(0)
 			if n := counted(w); n != 0 || len(w.Items()) != 0 {
 				t.Errorf("%s: after it was removed, the total says %d, and %d are stored", name, n, len(w.Items()))
@@ -98,16 +96,14 @@ func TestValuesOfExpires(t *testing.T) {
 		{`,"expires_at":"1969-01-01T00:00:00Z"`, event.BadTime}, {ending(w.Now().Add(-time.Hour)), event.PastExpiry},
 		{ending(w.Now().Add(10 * time.Minute)), event.PastExpiry},
 	} {
-		w.Send(openedSession(fmt.Sprint(i), w.Now(), c.expires))
-		w.Drain()
+		handled(w, openedSession(fmt.Sprint(i), w.Now(), c.expires))
 		letters := w.Quarantined()
 		if len(letters) != i+1 || letters[i].Reason != c.want {
 			t.Errorf("%s: %+v, want %s", c.expires, letters[len(letters)-1], c.want)
 		}
 	}
 	w.Send(openedSession("edge", w.Now(), ending(w.Now().Add(24*time.Hour))))
-	w.Send(openedSession("short", w.Now(), ending(w.Now().Add(11*time.Minute))))
-	w.Drain()
+	handled(w, openedSession("short", w.Now(), ending(w.Now().Add(11*time.Minute))))
 	must.Equal(t, len(w.Items()), 2)
 	item, err := p.Plan(envelope.Message{Body: openedSession("edge", w.Now(), ending(w.Now().Add(time.Hour)))})
 	must.Succeed(t, err)
@@ -121,8 +117,7 @@ func TestExpiresOfRevisions(t *testing.T) {
 	ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
 		opened := w.Now()
 		send := func(version int, expires time.Time) {
-			w.Send(openedSession("s1", opened, ending(expires)+fmt.Sprintf(`,"version":%d,"note":%q`, version, strings.Repeat("x", 1100))))
-			w.Drain()
+			handled(w, openedSession("s1", opened, ending(expires)+fmt.Sprintf(`,"version":%d,"note":%q`, version, strings.Repeat("x", 1100))))
 		}
 		is := func(found int, stored int64) {
 			t.Helper()

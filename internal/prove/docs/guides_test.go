@@ -1,8 +1,6 @@
 package docs
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -29,9 +27,7 @@ func TestGuides(t *testing.T) {
 		}
 		switch file, section := links[0][1], links[0][2]; {
 		case strings.HasPrefix(file, "../examples/"):
-			if _, err := os.Stat(filepath.Join(root, "docs", file, "pipeline.yaml")); err != nil {
-				t.Errorf("%s: %v", row[0], err)
-			}
+			must.Equal(t, exists("docs/"+file+"/pipeline.yaml"), true, row[0])
 		case file == "":
 			if text := sectionOf(t, "docs/patterns.md", section); !strings.Contains(text, "```text question") {
 				t.Errorf("%s: #%s asks nothing", row[0], section)

@@ -3,10 +3,8 @@ package docs
 import (
 	"go/scanner"
 	"go/token"
-	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,8 +23,8 @@ var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 // is a heading there.
 func TestLinks(t *testing.T) {
 	for _, name := range documents(t) {
-		for _, m := range link.FindAllStringSubmatch(read(t, name), -1) {
-			target, anchor, _ := strings.Cut(m[1], "#")
+		for _, to := range groups(link, read(t, name)) {
+			target, anchor, _ := strings.Cut(to, "#")
 			if strings.Contains(target, "://") {
 				continue
 			}
@@ -34,12 +32,12 @@ func TestLinks(t *testing.T) {
 			if target != "" {
 				file = path.Join(path.Dir(name), target)
 			}
-			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
-				t.Errorf("%s: the link %s leads nowhere", name, m[1])
+			if !exists(file) {
+				t.Errorf("%s: the link %s leads nowhere", name, to)
 				continue
 			}
 			if anchor != "" && !slices.Contains(anchors(t, file), anchor) {
-				t.Errorf("%s: the link %s: there is no such heading in %s", name, m[1], file)
+				t.Errorf("%s: the link %s: there is no such heading in %s", name, to, file)
 			}
 		}
 	}
@@ -60,9 +58,7 @@ func TestMentionedDocumentsExist(t *testing.T) {
 	for _, name := range []string{sampleshop.Template, sampleshop.Pipeline, "events/README.md", "README.md", "CONTRIBUTING.md",
 		"CHANGELOG.md", "Makefile"} {
 		for _, doc := range mentioned.FindAllString(read(t, name), -1) {
-			if _, err := os.Stat(filepath.Join(root, doc)); err != nil {
-				t.Errorf("%s names %s, which is not there", name, doc)
-			}
+			must.Equal(t, exists(doc), true, name, doc)
 		}
 	}
 }
@@ -76,7 +72,7 @@ var (
 func checkPage(t *testing.T, where, page string) {
 	t.Helper()
 	name, anchor, _ := strings.Cut(page, "#")
-	if _, err := os.Stat(filepath.Join(root, "docs", name)); err != nil {
+	if !exists("docs/" + name) {
 		t.Errorf("%s names docs/%s, which is not there", where, name)
 	} else if anchor != "" && !slices.Contains(anchors(t, "docs/"+name), anchor) {
 		t.Errorf("%s names docs/%s: there is no such heading", where, page)
@@ -105,8 +101,8 @@ func TestPagesOfMessages(t *testing.T) {
 	called := 0
 	for _, name := range strings.Fields(string(out)) {
 		text := must.Read(t, name)
-		for _, m := range pageCall.FindAllStringSubmatch(string(text), -1) {
-			checkPage(t, name, m[1])
+		for _, page := range groups(pageCall, string(text)) {
+			checkPage(t, name, page)
 			called++
 		}
 		files := token.NewFileSet()
@@ -137,7 +133,5 @@ func TestPagesOfARepository(t *testing.T) {
 
 // TestAddressOfPages shows that pages are where the module is.
 func TestAddressOfPages(t *testing.T) {
-	if want := "https://" + modfile.ModulePath([]byte(read(t, "go.mod"))) + "/blob/main/docs/"; excerpt.Page("") != want {
-		t.Errorf("%s, want %s", excerpt.Page(""), want)
-	}
+	must.Equal(t, excerpt.Page(""), "https://"+modfile.ModulePath([]byte(read(t, "go.mod")))+"/blob/main/docs/")
 }

@@ -23,16 +23,12 @@ func TestParametersOnLocalStack(t *testing.T) {
 	}
 	line := strings.TrimSpace(blocksOf(t, withoutPage, "toml")[0].text)
 	for _, row := range rows {
-		if err := tpl.Accepts(row[1], row[2]); err != nil {
-			t.Error(err)
-		}
+		must.Succeed(t, tpl.Accepts(row[1], row[2]))
 		must.Equal(t, strings.Contains(line, row[1]+"="+row[2]), (row[2] != ""), line)
 	}
 	config := read(t, "samconfig.toml")
 	old := `parameter_overrides = "LogRetentionDays=7"`
-	if strings.Count(config, old) != 1 {
-		t.Fatalf("samconfig.toml has no line %s", old)
-	}
+	must.Equal(t, strings.Count(config, old), 1, old)
 	r := checked(t, check.Input{Pipeline: *named("pipeline.yaml", read(t, sampleshop.Pipeline)), Partitions: 1, ConfigEnv: "default",
 		Template: named("template.yaml", read(t, sampleshop.Template)),
 		Config:   named("samconfig.toml", strings.Replace(config, old, line, 1))})

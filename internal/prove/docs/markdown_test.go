@@ -4,6 +4,7 @@ package docs
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,6 +36,20 @@ func between(t *testing.T, name, begin, end string) string {
 	must.Equal(t, found, true, name, begin)
 	text, _, _ = strings.Cut(text, end)
 	return text
+}
+
+// exists reports whether the repository has a file.
+func exists(name string) bool {
+	_, err := os.Stat(filepath.Join(root, name))
+	return err == nil
+}
+
+// groups returns what the first group of a pattern is, wherever the text matches.
+func groups(pattern *regexp.Regexp, text string) (list []string) {
+	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1])
+	}
+	return list
 }
 
 // documents returns all Markdown files of the repository, by their path from the root.
@@ -183,8 +198,8 @@ func anchors(t *testing.T, name string) []string {
 		text = strings.Replace(text, b.text, "", 1)
 	}
 	var list []string
-	for _, m := range heading.FindAllStringSubmatch(text, -1) {
-		list = append(list, slug(m[1]))
+	for _, title := range groups(heading, text) {
+		list = append(list, slug(title))
 	}
 	return list
 }

@@ -19,10 +19,8 @@ func TestNewestOfAPlace(t *testing.T) {
 		return fmt.Sprintf(`{"type":"reading","device":%q,"place":%q,"at":"2031-03-01T%02d:00:00Z","celsius":%d}`, device, place, hour, celsius)
 	}
 	ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
-		w.Send(reading("a", "hall", 9, 20), reading("b", "hall", 9, 18), reading("c", "yard", 9, 5))
-		w.Drain()
-		w.Send(reading("a", "hall", 11, 22), reading("a", "hall", 10, 21), reading("b", "hall", 9, 18))
-		w.Drain()
+		handled(w, reading("a", "hall", 9, 20), reading("b", "hall", 9, 18), reading("c", "yard", 9, 5))
+		handled(w, reading("a", "hall", 11, 22), reading("a", "hall", 10, 21), reading("b", "hall", 9, 18))
 		var last []string
 		for _, total := range w.Read("devices_of_place", query.Ask{Values: map[string][]string{"place": {"hall"}}}).Totals {
 			newest, _ := total.Dated("last")

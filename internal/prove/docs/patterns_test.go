@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/testworld/written"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -122,16 +123,17 @@ func asked(question string) (name string, ask query.Ask) {
 
 // requestText returns a request as ingot query --explain prints it.
 func requestText(in any) string {
+	asks := func(api, table string, key rows.Image) string {
+		return fmt.Sprintf("%s %s: PK = %q AND SK = %q", api, table, rows.TextOf(key["PK"]), rows.TextOf(key["SK"]))
+	}
 	if get, ok := in.(*dynamodb.GetItemInput); ok {
-		return fmt.Sprintf("GetItem %s: PK = %q AND SK = %q", *get.TableName, get.Key["PK"].(*types.AttributeValueMemberS).Value,
-			get.Key["SK"].(*types.AttributeValueMemberS).Value)
+		return asks("GetItem", *get.TableName, get.Key)
 	}
 	if batch, ok := in.(*dynamodb.BatchGetItemInput); ok {
 		var list []string
 		for table, of := range batch.RequestItems {
 			for _, key := range of.Keys {
-				pk, sk := key["PK"].(*types.AttributeValueMemberS).Value, key["SK"].(*types.AttributeValueMemberS).Value
-				list = append(list, fmt.Sprintf("BatchGetItem %s: PK = %q AND SK = %q", table, pk, sk))
+				list = append(list, asks("BatchGetItem", table, key))
 			}
 		}
 		return strings.Join(list, "\n")
@@ -141,7 +143,7 @@ func requestText(in any) string {
 	for _, name := range slices.SortedFunc(maps.Keys(q.ExpressionAttributeValues), func(x, y string) int {
 		return cmp.Compare(len(y), len(x))
 	}) {
-		text = strings.ReplaceAll(text, name, fmt.Sprintf("%q", q.ExpressionAttributeValues[name].(*types.AttributeValueMemberS).Value))
+		text = strings.ReplaceAll(text, name, strconv.Quote(rows.TextOf(q.ExpressionAttributeValues[name])))
 	}
 	for placeholder, name := range q.ExpressionAttributeNames {
 		text = strings.ReplaceAll(text, placeholder, name)

@@ -49,8 +49,8 @@ func TestCostsByHand(t *testing.T) {
 	const totals = 3
 	prices, err := cost.PricesOf("")
 	must.Succeed(t, err)
-	r, err := cost.Suppose(cost.Input{Pipeline: loaded(t, sampleshop.Pipeline), Prices: prices, Rate: 100, Partitions: 4, Memory: cost.DefaultMemory,
-		Architecture: "arm64", Together: 10, Now: must.Time("2026-03-15T00:00:00Z")}, 1)
+	r, err := cost.Suppose(cost.Input{Pipeline: loaded(t, sampleshop.Pipeline), Prices: prices, Rate: 100, Partitions: 4,
+		Memory: cost.DefaultMemory, Architecture: "arm64", Together: 10, Now: must.Time("2026-03-15T00:00:00Z")}, 1)
 	must.Succeed(t, err)
 	must.Say(t, oneLine(t, "README.md"),
 		fmt.Sprintf("| at most %d: changes of a batch share them | %[1]d | %d: a marker and the totals, twice each |", totals,
@@ -180,9 +180,7 @@ func TestTwelveWords(t *testing.T) {
 	page, _, _ := strings.Cut(read(t, "docs/words.md"), "\n## ")
 	for _, word := range []string{"put", "part", "quarantine", "fold", "lane", "mark",
 		"epoch", "generation", "touch", "flag", "bar", "turn"} {
-		if strings.Count(page, "\n- **"+word+"**: ") != 1 {
-			t.Errorf("docs/words.md does not explain %s", word)
-		}
+		must.Equal(t, strings.Count(page, "\n- **"+word+"**: "), 1, word)
 	}
 	must.Equal(t, strings.Count(page, "\n- **"), 12)
 	_, next, _ := strings.Cut(read(t, "README.md"), "\n## Where to read next\n")
@@ -215,10 +213,7 @@ func testHelpWords(t *testing.T, binary string) {
 		return run(t, root, binary, append(args, "--help")...)
 	}
 	_, after, _ := strings.Cut(help(), "Available Commands:\n")
-	commands := []string{"", "stack", "exit-codes"}
-	for _, m := range subcommand.FindAllStringSubmatch(after, -1) {
-		commands = append(commands, m[1])
-	}
+	commands := append(groups(subcommand, after), "", "stack", "exit-codes")
 	for _, ours := range []string{"demo", "check", "explain"} {
 		if !slices.Contains(commands, ours) {
 			t.Errorf("ingot --help does not list %s: %q", ours, commands)
@@ -269,9 +264,7 @@ func testExists(t *testing.T, pkg, test string) bool {
 // holds, what breaks it, and which test proves it.
 func TestEveryPromiseNamesItsTest(t *testing.T) {
 	for n, row := range table(t, guarantees, "guarantees") {
-		if want := fmt.Sprintf("P%d", n+1); row[0] != want {
-			t.Errorf("the promise %q has the number %s, want %s", row[1], row[0], want)
-		}
+		must.Equal(t, row[0], fmt.Sprintf("P%d", n+1), row[1])
 		if len(row) != 5 || row[2] == "" || row[3] == "" {
 			t.Errorf("the promise %q does not say when it holds and what breaks it", row[1])
 		} else if !testName.MatchString(row[4]) {

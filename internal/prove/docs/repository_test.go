@@ -41,8 +41,8 @@ func TestPagesFitANewRepository(t *testing.T) {
 	targets, stacks, names := 0, 0, 0
 	for _, page := range []string{deployPage, watchPage, repairPage} {
 		text := read(t, page)
-		for _, m := range makeCommand.FindAllStringSubmatch(text, -1) {
-			for _, word := range strings.Fields(m[1]) {
+		for _, command := range groups(makeCommand, text) {
+			for _, word := range strings.Fields(command) {
 				if v := makeVariable.FindStringSubmatch(word); v != nil && !strings.Contains(files["Makefile"], "$("+v[1]+")") {
 					t.Errorf("%s: the Makefile does not use %s", page, v[1])
 				} else if v == nil && !strings.Contains(files["Makefile"], "\n"+word+":") {
@@ -51,15 +51,15 @@ func TestPagesFitANewRepository(t *testing.T) {
 				targets++
 			}
 		}
-		for _, m := range stackOption.FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(files["samconfig.toml"], `stack_name = "`+m[1]+`"`) {
-				t.Errorf("%s: samconfig.toml has no stack %s", page, m[1])
+		for _, stack := range groups(stackOption, text) {
+			if !strings.Contains(files["samconfig.toml"], `stack_name = "`+stack+`"`) {
+				t.Errorf("%s: samconfig.toml has no stack %s", page, stack)
 			}
 			stacks++
 		}
-		for _, m := range fileName.FindAllStringSubmatch(text, -1) {
-			if files[m[1]] == "" && !ofReader[m[1]] {
-				t.Errorf("%s: there is no file %s", page, m[1])
+		for _, name := range groups(fileName, text) {
+			if files[name] == "" && !ofReader[name] {
+				t.Errorf("%s: there is no file %s", page, name)
 			}
 			names++
 		}

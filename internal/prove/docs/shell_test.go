@@ -68,27 +68,25 @@ var (
 // TestNamesOfAStack shows that every variable that a command of the AWS CLI uses is set
 // earlier. Every output from which a variable is set must be one of the template's.
 func TestNamesOfAStack(t *testing.T) {
-	_, outputs, found := strings.Cut(read(t, sampleshop.Template), "\nOutputs:\n")
-	if !found {
+	_, outputs, has := strings.Cut(read(t, sampleshop.Template), "\nOutputs:\n")
+	if !has {
 		t.Fatal("the template has no outputs")
 	}
 	var known []string
 	for _, b := range slices.Concat(blocksOf(t, withoutPage, "sh"), blocksOf(t, deployPage, "sh"), blocksOf(t, watchPage, "sh"),
 		blocksOf(t, repairPage, "sh")) {
 		for line := range strings.Lines(b.text) {
-			for _, m := range output.FindAllStringSubmatch(line, -1) {
-				if !strings.Contains(outputs, "  "+m[1]+": ") {
-					t.Errorf("template.yaml has no output %s", m[1])
+			for _, name := range groups(output, line) {
+				if !strings.Contains(outputs, "  "+name+": ") {
+					t.Errorf("template.yaml has no output %s", name)
 				}
 			}
-			for _, m := range usedVariable.FindAllStringSubmatch(line, -1) {
-				if !slices.Contains(known, m[1]) {
-					t.Errorf("$%s is set nowhere before: %s", m[1], line)
+			for _, name := range groups(usedVariable, line) {
+				if !slices.Contains(known, name) {
+					t.Errorf("$%s is set nowhere before: %s", name, line)
 				}
 			}
-			for _, m := range setVariable.FindAllStringSubmatch(line, -1) {
-				known = append(known, m[1])
-			}
+			known = append(known, groups(setVariable, line)...)
 		}
 	}
 	if len(known) < 10 {

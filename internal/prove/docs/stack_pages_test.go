@@ -79,12 +79,17 @@ func TestMetricTables(t *testing.T) {
 
 var ownMetric = regexp.MustCompile(`Namespace: Ingot,?\s+MetricName: (\w+),?\s+Dimensions: \[(.*?)\]`)
 
+// dimensioned is a metric of Ingot's with its dimensions, as an alarm has them.
+func dimensioned(name, of string) string {
+	return name + " of {Name: service, Value: ingot}, {Name: function, Value: !Ref " + of + "}"
+}
+
 // TestAlarmsOnOwnMetrics shows that the functions of all stacks write those of Ingot's own metrics
 // that alarms watch, under the same dimensions.
 func TestAlarmsOnOwnMetrics(t *testing.T) {
 	written := map[string]bool{}
 	add := func(of, name string) {
-		written[name+" {Name: service, Value: ingot}, {Name: function, Value: !Ref "+of+"}"] = true
+		written[dimensioned(name, of)] = true
 	}
 	for of, metrics := range map[string][]function.Metric{"IngestFunction": function.IngestMetrics(),
 		"StreamsFunction": slices.Concat(function.StreamsMetrics(), function.PayloadMetrics()), "WorkerFunction": function.WatchMetrics()} {
@@ -93,15 +98,15 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 		}
 	}
 	for of, file := range map[string]string{"CaptureFunction": "migrate/capture/capture.go", "PublishFunction": "publish/function.go"} {
-		for _, m := range regexp.MustCompile(`\{Name: "([A-Za-z]+)", Unit: emf\.`).FindAllStringSubmatch(read(t, file), -1) {
-			add(of, m[1])
+		for _, name := range groups(regexp.MustCompile(`\{Name: "([A-Za-z]+)", Unit: emf\.`), read(t, file)) {
+			add(of, name)
 		}
 	}
 	watched := 0
 	for _, file := range templates {
 		text := read(t, file)
 		for _, m := range ownMetric.FindAllStringSubmatch(text, -1) {
-			if watched++; !written[m[1]+" "+m[2]] {
+			if watched++; !written[m[1]+" of "+m[2]] {
 				t.Errorf("%s: an alarm watches %s of %s: no such metric", file, m[1], m[2])
 			}
 		}
@@ -161,7 +166,7 @@ func TestAlarmWithFloors(t *testing.T) {
 		if !slices.ContainsFunc(metrics, func(m function.Metric) bool { return m.Name == name }) {
 			t.Errorf("there is no metric %s", name)
 		}
-		want[name+" of {Name: service, Value: ingot}, {Name: function, Value: !Ref "+of+"}"] = true
+		want[dimensioned(name, of)] = true
 	}
 	for _, v := range event.Verdicts {
 		if v.Quarantined() && v != event.Rejected {
@@ -182,10 +187,7 @@ func TestEnvironmentTable(t *testing.T) {
 	for _, row := range table(t, deployPage, "environment") {
 		documented = append(documented, code(row[0]))
 	}
-	var used []string
-	for _, m := range variable.FindAllStringSubmatch(read(t, "internal/run/function/settings.go"), -1) {
-		used = append(used, m[1])
-	}
+	used := groups(variable, read(t, "internal/run/function/settings.go"))
 	slices.Sort(documented)
 	slices.Sort(used)
 	must.Match(t, documented, slices.Compact(used))
@@ -247,14 +249,9 @@ var (
 // one. CloudWatch counts the throttles of an index only under the index.
 func TestEveryIndexHasAnAlarm(t *testing.T) {
 	template := read(t, sampleshop.Template)
-	names := func(pattern *regexp.Regexp) (list []string) {
-		for _, m := range pattern.FindAllStringSubmatch(template, -1) {
-			list = append(list, m[1])
-		}
-		slices.Sort(list)
-		return list
-	}
-	if declared, watched := names(index), names(indexAlarm); len(declared) == 0 || !slices.Equal(declared, watched) {
-		t.Errorf("indexes %v, alarms on %v", declared, watched)
-	}
+	declared, watched := groups(index, template), groups(indexAlarm, template)
+	slices.Sort(declared)
+	slices.Sort(watched)
+	must.Match(t, watched, declared)
+	must.Equal(t, len(declared) > 0, true)
 }

@@ -37,31 +37,24 @@ func TestStates(t *testing.T) {
 				}
 				for c := 20; c <= 22; c++ {
 					n := w.Total("devices", map[string]string{"celsius": fmt.Sprint(c)}, time.Time{}).N
-					if want := map[bool]int64{true: 1}[c == celsius]; n != want {
-						t.Errorf("%d devices of %d degrees, want %d", n, c, want)
-					}
+					must.Equal(t, n, map[bool]int64{true: 1}[c == celsius], c)
 				}
 			}
-			w.Send(all...)
-			w.Drain()
+			handled(w, all...)
 			holds(22)
 			newest, err := p.Plan(envelope.Message{Body: all[1]})
 			must.Succeed(t, err)
 			if _, err := repair.Of(w.Store()).Erase(t.Context(), newest.Key); err != nil {
 				return // a fault; the next try is another run
 			}
-			w.Send(all[1])
-			w.Drain()
+			handled(w, all[1])
 			if _, err := repair.Of(w.Store()).PutParts(t.Context()); err != nil {
 				return
 			}
-			w.Send(all...)
-			w.Drain()
+			handled(w, all...)
 			holds(21)
 			w.Verify()
-			if letters := w.Quarantined(); len(letters) > 0 {
-				t.Errorf("%v", letters)
-			}
+			must.Equal(t, len(w.Quarantined()), 0)
 		})
 	}
 }

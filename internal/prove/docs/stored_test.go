@@ -22,8 +22,7 @@ func TestREADMEStoresWhatItSays(t *testing.T) {
 	}
 	w := ingottest.New(t, ingottest.Config{Pipeline: written.Pipeline(t, text)})
 	for line := range strings.Lines(blocksOf(t, "README.md", "json messages")[0].text) {
-		w.Send(strings.TrimSpace(line))
-		w.Drain() // each message has its own batch, so that they arrive in this order
+		handled(w, strings.TrimSpace(line)) // each message has its own batch, so that they arrive in this order
 	}
 	w.Verify()
 

@@ -11,7 +11,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/must"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/prove/peers/cloudformation"
-	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
 // answers are what AWS says of stacks that were deleted: two of the name that the page has, of
@@ -155,8 +154,7 @@ func importedNames(t *testing.T, list []imported, deleted map[string]declaration
 // https://docs.aws.amazon.com/cdk/v2/guide/ref-cli-cmd-import.html.)
 func checkImport(t *testing.T, text []byte, given map[string]string, names []string) {
 	t.Helper()
-	tpl, err := template.Open(text, given)
-	must.Succeed(t, err)
+	tpl := openedText(t, text, given)
 	outputs, _ := tpl.Outputs()
 	must.Equal(t, len(outputs), 0)
 	all, declared := wholeOf(t, text), wholeOf(t, []byte(read(t, sampleshop.Template)))

@@ -22,14 +22,10 @@ var reference = regexp.MustCompile(`!(?:Ref|GetAtt) (\w+)`)
 func TestAdditionsToTheTemplate(t *testing.T) {
 	for _, b := range slices.Concat(blocksOf(t, deployPage, "yaml template"), blocksOf(t, watchPage, "yaml template")) {
 		text := strings.Replace(without(read(t, sampleshop.Template), b.text), "\nResources:\n", "\nResources:\n"+b.text, 1)
-		tpl, err := template.Open([]byte(text), nil)
-		if err != nil {
-			t.Errorf("%s:%d: %v", b.file, b.line, err)
-			continue
-		}
-		for _, name := range reference.FindAllStringSubmatch(b.text, -1) {
-			if tpl.Resource(name[1]) == nil && name[1] != "AWS" && !strings.Contains(text, "\n  "+name[1]+":\n    Type: String\n") {
-				t.Errorf("%s:%d: there is no resource and no parameter %s", b.file, b.line, name[1])
+		tpl := openedText(t, []byte(text), nil)
+		for _, name := range groups(reference, b.text) {
+			if tpl.Resource(name) == nil && name != "AWS" && !strings.Contains(text, "\n  "+name+":\n    Type: String\n") {
+				t.Errorf("%s:%d: there is no resource and no parameter %s", b.file, b.line, name)
 			}
 		}
 		report := checked(t, check.Input{Pipeline: *named("pipeline.yaml", read(t, sampleshop.Pipeline)),
@@ -70,16 +66,14 @@ func TestQueuesTakeTLSAlone(t *testing.T) {
 				policies[tpl.Resolve(queue).Name]++
 			}
 			deny := tpl.Property(r, "PolicyDocument", "Statement").Items[0]
-			if tpl.Get(deny, "Effect").Text != "Deny" || tpl.Get(deny, "Principal").Text != "*" ||
-				tpl.Get(deny, "Action").Text != "sqs:*" ||
-				tpl.Get(deny, "Condition", "Bool", "aws:SecureTransport").Text != "false" {
-				t.Errorf("%s does not refuse what comes without TLS", r.Name)
+			for path, want := range map[string]string{"Effect": "Deny", "Principal": "*", "Action": "sqs:*",
+				"Condition Bool aws:SecureTransport": "false"} {
+				must.Equal(t, tpl.Get(deny, strings.Fields(path)...).Text, want, r.Name)
 			}
 		}
 	}
-	if queues != 3 || len(policies) != queues {
-		t.Errorf("%d queues, policies %v", queues, policies)
-	}
+	must.Equal(t, queues, 3)
+	must.Equal(t, len(policies), queues, policies)
 	for queue, n := range policies {
 		must.Equal(t, n, 1, queue)
 	}
@@ -98,9 +92,8 @@ func TestArchiveParameters(t *testing.T) {
 	} {
 		tpl := opened(t, sampleshop.Template, c.given)
 		bucket := tpl.Property(tpl.Resource("StreamsFunction"), "Environment", "Variables", "INGOT_ARCHIVE_BUCKET")
-		if bucket.Name != c.bucket || bucket.Text != "" {
-			t.Errorf("%v: the variable is %+v", c.given, bucket)
-		}
+		must.Equal(t, bucket.Name, c.bucket, c.given)
+		must.Equal(t, bucket.Text, "", c.given)
 		days, rules := "", 0
 		for _, item := range tpl.Property(tpl.Resource("ArchiveBucket"), "LifecycleConfiguration", "Rules").Items {
 			if rule := tpl.Resolve(item); rule != nil && rule.Kind == template.Map {
@@ -109,9 +102,8 @@ func TestArchiveParameters(t *testing.T) {
 				}
 			}
 		}
-		if days != c.days || rules != c.rules {
-			t.Errorf("%v: %d rules, of which one ends after %q days", c.given, rules, days)
-		}
+		must.Equal(t, days, c.days, c.given)
+		must.Equal(t, rules, c.rules, c.given)
 	}
 }
 
@@ -120,26 +112,20 @@ func TestArchiveParameters(t *testing.T) {
 func TestExistingPayloadBucket(t *testing.T) {
 	const bucket = "old-payloads"
 	text := strings.ReplaceAll(read(t, sampleshop.Template), "${AWS::Partition}", "aws")
-	tpl, err := template.Open([]byte(text), map[string]string{"Payloads": "keep", "ExistingPayloadBucket": bucket})
-	must.Succeed(t, err)
+	tpl := openedText(t, []byte(text), map[string]string{"Payloads": "keep", "ExistingPayloadBucket": bucket})
 	if r := tpl.Resource("PayloadBucket"); r != nil {
 		t.Error("it makes a bucket")
 	}
-	if got := tpl.Property(tpl.Resource("PayloadBucketPolicy"), "Bucket"); got.Text != bucket {
-		t.Errorf("the policy is for %+v", got)
-	}
+	must.Equal(t, tpl.Property(tpl.Resource("PayloadBucketPolicy"), "Bucket").Text, bucket)
 	must.Say(t, text, "Value: !If [NewPayloads, !Ref PayloadBucket, !Ref ExistingPayloadBucket]")
 	for _, function := range []string{"Streams", "Ingest"} {
-		if got := tpl.Property(tpl.Resource(function+"Function"), "Environment", "Variables", "INGOT_PAYLOAD_BUCKET"); got.Text != bucket {
-			t.Errorf("%s: the variable is %+v", function, got)
-		}
+		variable := tpl.Property(tpl.Resource(function+"Function"), "Environment", "Variables", "INGOT_PAYLOAD_BUCKET")
+		must.Equal(t, variable.Text, bucket, function)
 	}
-	rights := regexp.MustCompile(`NewPayloads, \{Effect: Allow, Action: (\[.*?\])`).FindAllStringSubmatch(text, -1)
-	for _, one := range rights {
-		if !strings.Contains(text, "OldPayloads, {Effect: Allow, Action: "+one[1]+
-			`, Resource: [!Sub "arn:aws:s3:::${ExistingPayloadBucket}", !Sub "arn:aws:s3:::${ExistingPayloadBucket}/*"]}`) {
-			t.Errorf("%s is not allowed on that bucket", one[1])
-		}
+	rights := groups(regexp.MustCompile(`NewPayloads, \{Effect: Allow, Action: (\[.*?\])`), text)
+	for _, right := range rights {
+		must.Say(t, text, "OldPayloads, {Effect: Allow, Action: "+right+
+			`, Resource: [!Sub "arn:aws:s3:::${ExistingPayloadBucket}", !Sub "arn:aws:s3:::${ExistingPayloadBucket}/*"]}`)
 	}
 	must.Equal(t, len(rights), 2)
 }
@@ -249,9 +235,7 @@ func TestKeyParameterTakesArnsOfKeysAlone(t *testing.T) {
 	allowed := regexp.MustCompile("^(?:" + pattern + ")$") // CloudFormation compares the whole value
 	for value, want := range map[string]bool{"": true, ownKey: true, strings.Replace(ownKey, "arn:aws:", "arn:aws-cn:", 1): true,
 		"alias/own": false, "arn:aws:kms:eu-central-1:111122223333:alias/own": false, "1234abcd-12ab-34cd-56ef-1234567890ab": false} {
-		if allowed.MatchString(value) != want {
-			t.Errorf("%q is allowed: %v", value, !want)
-		}
+		must.Equal(t, allowed.MatchString(value), want, value)
 	}
 }
 
@@ -287,22 +271,19 @@ func TestKeyPolicy(t *testing.T) {
 	}
 	must.Match(t, allowed["logs.eu-central-1.amazonaws.com"],
 		texts{"kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"})
-	stacks := regexp.MustCompile(`stack_name = "(.+)"`).FindAllStringSubmatch(repository(t)["samconfig.toml"], -1)
+	stacks := groups(regexp.MustCompile(`stack_name = "(.+)"`), repository(t)["samconfig.toml"])
 	if len(stacks) < 2 {
 		t.Errorf("samconfig.toml names the stacks %v", stacks)
 	}
 	for _, stack := range stacks { // CloudFormation names a log group after the stack and the resource
-		if ok, err := path.Match(logGroups, stack[1]+"-StreamsLogs-1A2B3C"); err != nil || !ok {
-			t.Errorf("log groups of stack %s are not among %s", stack[1], logGroups)
+		if ok, err := path.Match(logGroups, stack+"-StreamsLogs-1A2B3C"); err != nil || !ok {
+			t.Errorf("log groups of stack %s are not among %s", stack, logGroups)
 		}
 	}
-	senders := regexp.MustCompile(`Principal: \{Service: (\S+)\}`).FindAllStringSubmatch(blocksOf(t, deployPage, "yaml template")[0].text,
-		-1)
-	if len(senders) != 2 {
-		t.Errorf("the queue's policy lets %v send", senders)
-	}
+	senders := groups(regexp.MustCompile(`Principal: \{Service: (\S+)\}`), blocksOf(t, deployPage, "yaml template")[0].text)
+	must.Equal(t, len(senders), 2, senders)
 	for _, sender := range senders {
-		must.Match(t, allowed[sender[1]], texts{"kms:GenerateDataKey", "kms:Decrypt"}, sender[1])
+		must.Match(t, allowed[sender], texts{"kms:GenerateDataKey", "kms:Decrypt"}, sender)
 	}
 }
 
@@ -315,8 +296,7 @@ func TestDashboardOfEachPartition(t *testing.T) {
 	} {
 		text := strings.NewReplacer("!Ref AWS::Partition", partition, "${AWS::Region}", "REGION", "${Dashboard}", "NAME").Replace(
 			read(t, sampleshop.Template))
-		tpl, err := template.Open([]byte(text), nil)
-		must.Succeed(t, err)
+		tpl := openedText(t, []byte(text), nil)
 		url := wholeOf(t, []byte(text)).Member("Outputs").Value.Member("DashboardUrl").Value.Member("Value").Value
 		must.Equal(t, tpl.Resolve(url).Text, want)
 	}
