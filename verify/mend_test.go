@@ -105,7 +105,9 @@ func TestMendDamage(t *testing.T) {
 	all["a value as text"] = damage{make: func(w *world) {
 		w.alter(w.key("by_merchant", 1), "SET revenue = :v, n = :v, largest = :v", rows.Text("see the ledger"))
 	}}
-	all["an expiry"] = damage{make: alters("daily", 0, "ADD fp :v SET expiresAt = :v", "4102444800")}
+	all["an expiry"] = damage{make: func(w *world) {
+		w.alter(w.key("daily", 0), "ADD fp :v SET expiresAt = :v", number("4102444800"))
+	}}
 	all["of several totals"] = damage{make: func(w *world) {
 		w.add("daily", "n", "1")
 		w.add("live", "n", "1")

@@ -246,14 +246,6 @@ func (w *world) flag(def string) {
 	w.alter(w.key(def, 0), "SET flag = :v", rows.Text("odd"))
 }
 
-// alters makes a function that alters one total of an aggregate.
-func alters(def string, n int, expression, by string) func(*world) {
-	return func(w *world) {
-		w.t.Helper()
-		w.alter(w.key(def, n), expression, number(by))
-	}
-}
-
 // adds makes a function that adds to the first total of an aggregate.
 func adds(def, name, by string) func(*world) { return func(w *world) { w.add(def, name, by) } }
 
