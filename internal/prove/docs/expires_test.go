@@ -117,7 +117,8 @@ func TestExpiresOfRevisions(t *testing.T) {
 	ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
 		opened := w.Now()
 		send := func(version int, expires time.Time) {
-			handled(w, openedSession("s1", opened, ending(expires)+fmt.Sprintf(`,"version":%d,"note":%q`, version, strings.Repeat("x", 1100))))
+			revision := fmt.Sprintf(`,"version":%d,"note":%q`, version, strings.Repeat("x", 1100))
+			handled(w, openedSession("s1", opened, ending(expires)+revision))
 		}
 		is := func(found int, stored int64) {
 			t.Helper()

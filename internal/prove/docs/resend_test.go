@@ -47,6 +47,6 @@ func TestResendRecipe(t *testing.T) {
 		"MessageAttributes": {"trace": {"StringValue": "t", "DataType": "String"}, "raw": {"BinaryValue": "AAE=", "DataType": "Binary"}}}`),
 		&want))
 	must.Match(t, got, want, text)
-	must.Equal(t, string(must.Read(t, filepath.Join(dir, "sent"))),
-		"sqs send-message --cli-input-json file://again.json\nsqs delete-message --queue-url https://quarantine --receipt-handle AQEB/x+y=\n")
+	must.Equal(t, string(must.Read(t, filepath.Join(dir, "sent"))), "sqs send-message --cli-input-json file://again.json\n"+
+		"sqs delete-message --queue-url https://quarantine --receipt-handle AQEB/x+y=\n")
 }
