@@ -32,17 +32,16 @@ const (
 
 var budgets = map[string]budget{
 	// These say how large the project may be.
-	sourceTokens: {most: 880_000, measured: 915_200,
+	sourceTokens: {most: 880_000, measured: 912_700,
 		why: "what producers send (events inside objects, values as they come, types that are dropped), states, lists of totals and " +
 			"expires are built whole, the simulation has states and required events, what is published may be a change, and a schedule " +
 			"verifies all totals, also of a table that moves; a lost table can be restored on the engine; the simulation has events that " +
-			"say when they expire, and runs erase --payloads; two searches for what exists twice found little more to take away"},
-	testTokens: {most: 831_000, measured: 882_300,
-		why: "as for the source; both tables and the stack are lost on LocalStack, while events flow; each way to put is signed too late once"},
-	shippedLines: {most: 25_250, measured: 26_100, why: "as for the source"},
-	heartLines: {most: 6_640, measured: 6_680,
+			"say when they expire, and runs erase --payloads; three searches for what exists twice found little more to take away"},
+	testTokens:   {most: 831_000},
+	shippedLines: {most: 25_250, measured: 26_090, why: "as for the source"},
+	heartLines: {most: 6_640, measured: 6_670,
 		why: "a put is sent only with a signature from before the margin; keys of lists of totals; the trace of a message"},
-	pageWords:    {most: 69_300, measured: 69_650, why: "the map of the guides names all of their patterns"},
+	pageWords:    {most: 69_300},
 	helpWords:    {most: 14_000},
 	commandCount: {most: 45},
 	flagCount:    {most: 270},
