@@ -411,8 +411,6 @@ func TestLowestUnproven(t *testing.T) {
 	}
 }
 
-func ptr(s string) *string { return &s }
-
 // If the deadline comes first, there is an answer and not a timeout.
 func TestStreamsDeadline(t *testing.T) {
 	w := newWorld(t).started()
