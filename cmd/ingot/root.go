@@ -25,6 +25,9 @@ func appOf(o cli.IO) *command.App { return &command.App{IO: o} }
 func execute(ctx context.Context, a *command.App, args []string) int {
 	a.Begin(ctx)
 	root := newRoot(a)
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		completeValues(root)
+	}
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
@@ -78,7 +81,6 @@ func newRoot(a *command.App) *cobra.Command {
 	root.AddCommand(commands(a)...)
 	root.AddCommand(topics(root, stack)...)
 	strict(root)
-	completeValues(root)
 	fitHelp(a, root)
 	return root
 }
