@@ -140,12 +140,13 @@ func (o *costOptions) functions(chosen bool) error {
 	}
 	size := rules.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"} // and no traces
 	if tpl != nil {
-		stack, err := rules.BilledOf(*tpl, config, o.environment)
+		c, err := rules.Open(*tpl, config, o.environment)
 		if err != nil {
 			return err
 		}
+		stack := c.Billed()
 		o.stack = &stack
-		if size, err = rules.FunctionsOf(*tpl, config, o.environment); err != nil && (o.memory == 0 || o.architecture == "") {
+		if size, err = c.Both(); err != nil && (o.memory == 0 || o.architecture == "") {
 			return fmt.Errorf("%w; name --memory and --architecture", err)
 		}
 	}

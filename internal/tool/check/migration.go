@@ -35,8 +35,7 @@ func (r *Report) migration(f *textfile.File, p *pipeline.Pipeline, at rules.Plac
 	return back
 }
 
-// loaded reports whether a file has been compiled. Otherwise it adds its
-// mistakes to the report.
+// loaded reports whether a file has been compiled. Otherwise it adds its mistakes to the report.
 func (r *Report) loaded(rule string, f *textfile.File, err error) bool {
 	var mistakes pipeline.Mistakes
 	switch {

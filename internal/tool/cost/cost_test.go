@@ -202,9 +202,9 @@ func TestSampleFolds(t *testing.T) {
 // What template.yaml creates, whatever the rate, is what the package assumes.
 func TestTemplate(t *testing.T) {
 	text := must.Read(t, filepath.Join(root, sampleshop.Template))
-	stack, err := rules.BilledOf(textfile.File{Name: "template.yaml", Text: text}, nil, "")
+	c, err := rules.Open(textfile.File{Name: "template.yaml", Text: text}, nil, "")
 	must.Succeed(t, err)
-	must.Equal(t, stack, *usual(load(t, "")))
+	must.Equal(t, c.Billed(), *usual(load(t, "")))
 	template := string(text)
 	for _, says := range []string{"Default: PassThrough\n", "PointInTimeRecoveryEnabled: true", "BillingMode: PAY_PER_REQUEST",
 		fmt.Sprintf("NoncurrentVersionExpiration: {NoncurrentDays: %d}", olderVersions),

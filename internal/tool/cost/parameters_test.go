@@ -91,9 +91,10 @@ func configured(t *testing.T, name string, overrides []string) (tpl, config text
 func costWith(t *testing.T, overrides ...string) float64 {
 	t.Helper()
 	tpl, config := configured(t, sampleshop.Template, overrides)
-	stack, err := rules.BilledOf(tpl, &config, "default")
+	c, err := rules.Open(tpl, &config, "default")
 	must.Succeed(t, err)
-	size, err := rules.FunctionsOf(tpl, &config, "default")
+	stack := c.Billed()
+	size, err := c.Both()
 	must.Succeed(t, err)
 	return priced(t, [2]any{stack, size}, func(in *Input) {
 		in.Stack, in.Memory, in.Architecture, in.Traced = &stack, size.Memory, size.Architecture, size.Traced

@@ -55,14 +55,15 @@ func StackOf(name string) (Stack, error) {
 
 // As returns the stack with what its own template says, and an environment of samconfig.toml.
 func (k Stack) As(tpl textfile.File, config *textfile.File, environment string) (Stack, error) {
-	size, err := rules.FunctionOf(tpl, config, environment)
+	c, err := rules.Open(tpl, config, environment)
 	if err != nil {
 		return k, err
 	}
-	billed, err := rules.BilledOf(tpl, config, environment)
+	size, err := c.Alone()
 	if err != nil {
 		return k, err
 	}
+	billed := c.Billed()
 	k.Memory, k.Architecture, k.Alarms = size.Memory, size.Architecture, billed.Alarms
 	if k.Runs = 0; billed.Schedule != "" {
 		if k.Runs, err = runsOf(billed.Schedule); err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
-	"github.com/ingot-events/ingot/internal/tool/textfile"
 )
 
 // Billed is what is billed of a stack, beside the size of its functions and what events make it do.
@@ -31,13 +30,8 @@ const CompositeAlarm = 5
 // source mappings").
 const idlePollers, idleBounded = 2, 5
 
-// BilledOf returns what is billed of a template, with the parameters of an environment of
-// samconfig.toml, as [FunctionsOf] reads them. What only a deployment can tell is left empty.
-func BilledOf(tpl textfile.File, config *textfile.File, name string) (Billed, error) {
-	c, err := checkerOf(tpl, config, name)
-	if err != nil {
-		return Billed{}, err
-	}
+// Billed returns what is billed of a template. What only a deployment can tell is left empty.
+func (c *Checker) Billed() Billed {
 	s := Billed{Idle: idlePollers}
 	if c.ingest != nil {
 		c.polled(&s)
@@ -64,7 +58,7 @@ func BilledOf(tpl textfile.File, config *textfile.File, name string) (Billed, er
 			}
 		}
 	}
-	return s, nil
+	return s
 }
 
 // metricsOf returns how many metrics an alarm watches.

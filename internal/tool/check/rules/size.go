@@ -14,32 +14,23 @@ type Functions struct {
 	Traced       bool   // X-Ray gets traces
 }
 
-// FunctionsOf returns what the template gives both functions, with the parameters of an environment
-// of samconfig.toml. The error says why it cannot be told.
-func FunctionsOf(tpl textfile.File, config *textfile.File, name string) (Functions, error) {
-	c, err := checkerOf(tpl, config, name)
-	switch {
-	case err != nil:
-		return Functions{}, err
-	case c.ingest == nil || c.streams == nil:
-		return Functions{}, fmt.Errorf("%s does not have both functions", tpl.Name)
+// Both returns what the template gives both functions. The error says why it cannot be told.
+func (c *Checker) Both() (Functions, error) {
+	if c.ingest == nil || c.streams == nil {
+		return Functions{}, fmt.Errorf("%s does not have both functions", c.File)
 	}
 	ingest, streams := c.functions(c.ingest), c.functions(c.streams)
 	switch {
 	case ingest != streams:
-		return Functions{}, fmt.Errorf("%s gives the two functions different memory or processors", tpl.Name)
+		return Functions{}, fmt.Errorf("%s gives the two functions different memory or processors", c.File)
 	case ingest.Memory == 0 || ingest.Architecture == "":
-		return Functions{}, fmt.Errorf("only a deployment can tell the memory or the processor of the functions in %s", tpl.Name)
+		return Functions{}, fmt.Errorf("only a deployment can tell the memory or the processor of the functions in %s", c.File)
 	}
 	return ingest, nil
 }
 
-// FunctionOf returns the size of the only function of a template, as [FunctionsOf] does.
-func FunctionOf(tpl textfile.File, config *textfile.File, name string) (Functions, error) {
-	c, err := checkerOf(tpl, config, name)
-	if err != nil {
-		return Functions{}, err
-	}
+// Alone returns what the template gives its only function, as [Checker.Both] does.
+func (c *Checker) Alone() (Functions, error) {
 	var found []Functions
 	for _, r := range c.t.Resources() {
 		if r.Type == "AWS::Serverless::Function" {
@@ -48,16 +39,16 @@ func FunctionOf(tpl textfile.File, config *textfile.File, name string) (Function
 	}
 	switch {
 	case len(found) != 1:
-		return Functions{}, fmt.Errorf("%s has %d functions, and such a stack has one", tpl.Name, len(found))
+		return Functions{}, fmt.Errorf("%s has %d functions, and such a stack has one", c.File, len(found))
 	case found[0].Memory == 0 || found[0].Architecture == "":
-		return Functions{}, fmt.Errorf("only a deployment can tell the memory or the processor of the function in %s", tpl.Name)
+		return Functions{}, fmt.Errorf("only a deployment can tell the memory or the processor of the function in %s", c.File)
 	}
 	return found[0], nil
 }
 
-// checkerOf opens a template with the parameters of an environment of samconfig.toml, and finds its
+// Open opens a template with the parameters of an environment of samconfig.toml, and finds its
 // functions. config may be nil, or lack the environment: then the template's defaults hold.
-func checkerOf(tpl textfile.File, config *textfile.File, name string) (*Checker, error) {
+func Open(tpl textfile.File, config *textfile.File, name string) (*Checker, error) {
 	var chosen Environment
 	if config != nil {
 		list, _ := ReadConfig(*config)
