@@ -262,15 +262,13 @@ func (s *Migration) NoteCaptured(ctx context.Context, streams string, at time.Ti
 
 // update changes the control item on a condition. It reports whether the condition held.
 func (s *Migration) update(ctx context.Context, expression, condition string, values rows.Image) (bool, error) {
-	return s.change(ctx, &types.Update{UpdateExpression: &expression, ConditionExpression: &condition, ExpressionAttributeValues: values})
+	return s.change(ctx, &types.Update{TableName: &s.store.Aggregates, Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())),
+		UpdateExpression: &expression, ConditionExpression: &condition, ExpressionAttributeValues: values})
 }
 
 // change is update with names of attributes.
 func (s *Migration) change(ctx context.Context, u *types.Update) (bool, error) {
-	_, err := rows.Asked(ctx, s.store, s.store.Client.UpdateItem, &dynamodb.UpdateItemInput{TableName: &s.store.Aggregates,
-		Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())), UpdateExpression: u.UpdateExpression,
-		ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
-		ExpressionAttributeValues: u.ExpressionAttributeValues})
+	_, err := rows.Asked(ctx, s.store, s.store.Client.UpdateItem, rows.Request(*u))
 	switch a := rows.Classify(err); a.Outcome {
 	case rows.Done:
 		return true, nil

@@ -211,7 +211,7 @@ func (w *markedUpdate) edit() *rows.Edit {
 // send makes one update and returns an image of the item. If the update succeeded, this is the item
 // after it, if the request asked for it. If the condition failed, it is the item that made it fail.
 func (w *markedUpdate) send(ctx context.Context, e *rows.Edit) (rows.Answer, rows.Image) {
-	in := e.Request(&w.store.Aggregates, w.update.Key)
+	in := rows.Request(e.Update(&w.store.Aggregates, w.update.Key))
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	if in.ReturnValues = types.ReturnValueAllNew; w.seen.Fresh(w.lane, w.update.Steps[0].Created) && len(e.Removes) == 0 {
 		in.ReturnValues = types.ReturnValueNone

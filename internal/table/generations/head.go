@@ -102,7 +102,7 @@ func (s *Heads) keepRetains(ctx context.Context, t *roster) error {
 			}
 		}
 		if len(e.Sets) > 0 {
-			if _, err := s.Client.UpdateItem(ctx, e.Request(&s.Aggregates, lanes.HeadKey(d))); err != nil {
+			if _, err := s.Client.UpdateItem(ctx, rows.Request(e.Update(&s.Aggregates, lanes.HeadKey(d)))); err != nil {
 				return err
 			}
 		}

@@ -17,8 +17,8 @@ import (
 )
 
 // Edit is one conditional update of an aggregate item: what it writes, and on which conditions. It
-// does not say how it is sent. [Edit.Request] writes it for UpdateItem, [Edit.Update] for
-// transactions, and [Edit.Statement] for PartiQL.
+// does not say how it is sent. [Edit.Update] writes it for transactions, and with [Request] for
+// UpdateItem, and [Edit.Statement] for PartiQL.
 type Edit struct {
 	adds    []Operand    // numbers to add; a missing one counts as 0
 	Sets    []Assignment // values to set
@@ -287,9 +287,8 @@ func (e *Edit) Update(table *string, key event.Key) types.Update {
 	return u
 }
 
-// Request returns the edit of an item as a request of its own.
-func (e *Edit) Request(table *string, key event.Key) *dynamodb.UpdateItemInput {
-	u := e.Update(table, key)
+// Request returns an update of a transaction as a request of its own.
+func Request(u types.Update) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression,
 		ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
 		ExpressionAttributeValues: u.ExpressionAttributeValues}

@@ -189,7 +189,7 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *TotalMove, cause error) 
 	now, e := t.store.Env.Now(), &rows.Edit{}
 	e.Flag(now, "an event was rejected, because its update was refused: "+cause.Error())
 	e.Expiry(u.ExpiresAt)
-	in := e.Request(&t.store.Aggregates, u.Key)
+	in := rows.Request(e.Update(&t.store.Aggregates, u.Key))
 	err := t.store.Ask(ctx, func() error {
 		t.cost.Requests++
 		_, err := t.store.Client.UpdateItem(ctx, in)
