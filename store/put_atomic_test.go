@@ -220,7 +220,8 @@ func TestConditionIsOnWhatWasMet(t *testing.T) {
 	w := newWorld(t, accounts)
 	st := w.changed(ofType("account", func(e *pipeline.EventSpec) { e.Ignore = []string{"trace"} }))
 	w.keep(without(w.account("a", "a@y", 1, `"trace":1`), none))
-	item := w.itemOf(st.Config().Pipeline, `"type":"account","id":"a","email":"a@y","at":"2099-03-01T10:00:00Z","rows":[{"n":0,"sku":"s"}],"trace":1`)
+	item := w.itemOf(st.Config().Pipeline,
+		`"type":"account","id":"a","email":"a@y","at":"2099-03-01T10:00:00Z","rows":[{"n":0,"sku":"s"}],"trace":1`)
 	if results, _ := st.Put(context.Background(), events{item}); verdicts(results) != "Inserted" { // bounded by rounds
 		t.Errorf("a digest of before: %v", results)
 	}
